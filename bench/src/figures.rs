@@ -233,6 +233,17 @@ pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> 
     .collect()
 }
 
+/// Of partitions whose windows follow each other: from the last instruction in one to the first in the other.
+pub fn partitions(books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
+    let noted = |series| books.get(&series).map_or(&[][..], Vec::as_slice);
+    let mut left = noted(Series::WindowLeft).to_vec();
+    left.sort_unstable();
+    let before =
+        |entered: u64| left.partition_point(|left| *left < entered).checked_sub(1).map(|at| entered - left[at]);
+    let samples = noted(Series::WindowEntered).iter().filter_map(|entered| before(*entered)).collect();
+    Figure::of("partition switch, task to task", samples, paths.get(&Series::WindowEntered)).into_iter().collect()
+}
+
 /// Of a system in which two tasks share a resource under this protocol.
 pub fn sections(protocol: &str, books: &BTreeMap<Series, Vec<u64>>) -> Vec<Figure> {
     let samples = |series| less(books.get(&series).cloned().unwrap_or_default(), books);

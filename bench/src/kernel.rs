@@ -61,6 +61,10 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         longest = longest.max(longest_stretch(&ran, &elf));
         all.extend(figures::released(label, &books(&ran.memory)));
     }
+    let windows = guest::follow(&programs, &systems::partitions(true), None)?;
+    let ran = guest::run(&programs, &systems::partitions(false), None)?;
+    longest = longest.max(longest_stretch(&ran, &elf));
+    all.extend(figures::partitions(&books(&ran.memory), &windows));
     for protocol in ["ceiling", "inheritance"] {
         let ran = guest::run(&programs, &systems::sections(protocol), None)?;
         longest = longest.max(longest_stretch(&ran, &elf));

@@ -10,10 +10,12 @@ mod history;
 mod kernel;
 mod memory;
 mod page;
+mod partitions;
 mod paths;
 mod size;
 mod systems;
 
 pub use kernel::kernel;
 pub use memory::memory;
+pub use partitions::partitions;
 pub use size::size;

@@ -19,14 +19,13 @@ use tactus_machine::place;
 use tactus_machine::symbols::{labels, plain};
 
 /// Where the sources of what has this in its name lie; the first that fits. The kernel's labels have nothing of it.
-const SOURCES: [(&str, &str); 11] = [
+const SOURCES: [(&str, &str); 10] = [
     ("tactus_entries", "os/rt/src"),
     ("tactus_service_", "os/rt/src"),
     ("tactus_rt", "os/rt/src"),
     (": _start", "os/rt/src"),
     (": tactus_", "os/rt/src"),
     ("tactus_policy", "crates/policy/src"),
-    ("tactus_scheduler", "os/components/scheduler/src"),
     ("tactus_sched::", "os/sched/src"),
     ("sched-bench", "os/components/sched-bench/src"),
     ("bench", "os/components/bench/src"),
@@ -79,6 +78,16 @@ pub fn write(folder: &File, entry: &Entry, followed: &[Paths; 4], programs: &Pro
         show(&mut text, name, path, (figure.median, bar), &names);
     }
     fs::write(folder.join("kernel-paths.md"), text).map_err(machine)
+}
+
+/// What a path is made of, group by group.
+pub fn told(path: &Path, programs: &Programs) -> Result<String, Failure> {
+    let names = Names::read(programs)?;
+    let mut text = String::new();
+    for group in groups(path, &names) {
+        let _ = writeln!(text, "{:>6}  {}", group.steps.len(), group.name);
+    }
+    Ok(text)
 }
 
 fn show(text: &mut String, name: &str, path: &Path, (median, bar): (u64, Option<u64>), names: &Names) {

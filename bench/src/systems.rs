@@ -147,10 +147,35 @@ pub fn released(server: bool) -> (String, Vec<&'static str>) {
     for name in ["one", "other"].into_iter().filter(|_| server) {
         let _ = writeln!(
             text,
-            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\"\npolicy = \"edf\""
+            "[[server]]\nname = \"{name}\"\ncores = [0]\nkind = \"sporadic\"\nbudget = \"100 us\"\nperiod = \"1 ms\"\npolicy = \"partitioned-edf\""
         );
     }
     (text, vec!["bench-interrupt", "bench-sender", "bench-receiver", "memory"])
+}
+
+/// Partitions whose windows follow each other on one core; each has a task that runs whenever it may, and idle ones beside it. One that is
+/// followed is short.
+pub fn partitions(followed: bool) -> (String, Vec<&'static str>) {
+    let (duration, period, execution) = if followed { ("12 ms", 10, 4) } else { ("500 ms", 400, 150) };
+    let mut text = head("bench-partitions", 1, duration, "partitions") + "major-frame = \"2 ms\"\n";
+    for (number, name) in ["one", "other"].into_iter().enumerate() {
+        component(&mut text, name, "");
+        let _ = writeln!(
+            text,
+            "[[partition]]\nname = \"{name}\"\npolicy = \"partitioned-fp\"\n\
+             windows = [{{ core = 0, start = \"{number} ms\", length = \"1 ms\" }}]\n\
+             components = [\"{name}\"]\n[[task]]\nname = \"{name}\"\ncomponent = \"{name}\"\npriority = 9\n\
+             period = \"{period} ms\"\nexecution = \"{execution} ms\""
+        );
+        for filler in 0..4 {
+            let _ = writeln!(
+                text,
+                "[[task]]\nname = \"{name}-{filler}\"\npartition = \"{name}\"\npriority = {filler}\n\
+                 period = \"{period} ms\"\nexecution = \"100 us\""
+            );
+        }
+    }
+    (text, vec!["bench-window"; 2])
 }
 
 /// Two tasks of one component that share a resource under this protocol; the more urgent one is released while the other one holds it.

@@ -401,6 +401,8 @@ pub enum BenchKind {
     Kernel,
     /// Memory
     Memory,
+    /// The change from one partition's window to the next one's
+    Partitions,
     /// Lines of the rooms, words of the book, bytes of the programs
     Size,
 }

@@ -129,12 +129,14 @@ pub fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs,
     compile_with(wait, network, None)
 }
 
-/// The same with a feature of one of them.
-pub fn compile_with(wait: &progress::Wait, network: Network, feature: Option<&str>) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
+/// The same with the programs of one more package of ours that this feature of it makes.
+pub fn compile_with(wait: &progress::Wait, network: Network, more: Option<(&str, &str)>) -> Result<Programs, Failure> {
+    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"];
+    let names: Vec<String> = names.into_iter().chain(more.map(|(package, _)| package)).map(str::to_string).collect();
+    let feature = more.map(|(package, feature)| format!("{package}/{feature}"));
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
-    let unit = Unit::Ours(names.into());
-    build_with(&toolchain, &place::root()?, &unit, feature, &|text| wait.tell(text)).map_err(machine)
+    let unit = Unit::Ours(names);
+    build_with(&toolchain, &place::root()?, &unit, feature.as_deref(), &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.

@@ -6,7 +6,6 @@
 
 use tactus_generate::Random;
 use tactus_model::{Body, Demand, Machine, Policy, Scheduling, System, Task};
-use tactus_policy::{FineMc2, PolicyConfig, PolicySpec};
 use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
@@ -99,36 +98,6 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         disks: Vec::new(),
         monitors: Vec::new(),
         notes: Vec::new(),
-    }
-}
-
-/// How the cores share levels C and D under MC², other than by one lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Variant {
-    /// A lock for each container and each core, as the source has it, with what of its machinery is on.
-    Fine {
-        /// Core 0 serves the releases of all cores.
-        interrupt_master: bool,
-        /// Its timers that expire within a microsecond are one.
-        timer_merging: bool,
-        /// What A and B displace is queued by core 0.
-        work_redistribution: bool,
-    },
-    /// Core 0 owns levels C and D and is sent messages.
-    Messages,
-}
-
-impl Variant {
-    /// Chooses the variant for a set-up of MC².
-    pub fn choose(self, setup: &mut PolicyConfig) {
-        let PolicySpec::Mc2(mc2) = &setup.kind else { return };
-        let mc2 = mc2.clone();
-        setup.kind = match self {
-            Variant::Fine { interrupt_master, timer_merging, work_redistribution } => {
-                PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
-            }
-            Variant::Messages => PolicySpec::Mc2Messages(mc2),
-        };
     }
 }
 

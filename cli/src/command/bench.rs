@@ -8,6 +8,7 @@ pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
     match arguments.what {
         BenchKind::Kernel => tactus_benchmarks::kernel(arguments.keep),
         BenchKind::Memory => tactus_benchmarks::memory(arguments.keep),
+        BenchKind::Partitions => tactus_benchmarks::partitions(),
         BenchKind::Size => tactus_benchmarks::size(arguments.keep),
     }
 }

@@ -46,8 +46,7 @@ impl TaskSet {
             offset: task.offset,
             jitter: Duration::ZERO,
             core: task.core.map(|core| core.index()),
-            priority: (root_order(system) == TaskOrder::FixedPriority)
-                .then(|| places.get(n).map_or(0, |place| place.priority)),
+            priority: root_order(system).has_priorities().then(|| places.get(n).map_or(0, |place| place.priority)),
             memory: task.memory,
         };
         if places.iter().any(|place| place.release != Release::Periodic) {
@@ -331,7 +330,7 @@ fn write_server(text: &mut String, server: &Server, system: &System) -> fmt::Res
     if !server.quantum.is_zero() {
         writeln!(text, "quantum = {}", time(server.quantum))?;
     }
-    if order == TaskOrder::FixedPriority {
+    if order.has_priorities() {
         writeln!(text, "priority = {}", server.priority)?;
     }
     if server.background {
@@ -407,7 +406,7 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
         (Some(core), _) => writeln!(text, "core = {core}")?,
         (None, _) => {}
     }
-    if order == TaskOrder::FixedPriority {
+    if order.has_priorities() {
         writeln!(text, "priority = {}", place.priority)?;
     }
     if let Some(threshold) = place.threshold {

@@ -36,12 +36,17 @@ struct Drawing {
     places: Vec<TaskPlacement>,
 }
 
-/// The system of this seed: an order and a spread in turn, so that 27 seeds in a row have all of them, in the root and,
+/// The system of this seed: an order and a spread in turn, so that 54 seeds in a row have all of them, in the root and,
 /// where that is for servers, in the first of these.
 pub fn tree(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x7472_6565);
     let draw = Draw::from_seed(seed);
-    let (order, spread) = (TaskOrder::ALL[(seed % 9) as usize], SPREADS[(seed / 9 % 3) as usize]);
+    let order = match TaskOrder::ALL[(seed % 9) as usize] {
+        // Every other time that it is for turns, those are among equal priorities.
+        TaskOrder::RoundRobin if seed / 27 % 2 == 1 => TaskOrder::FixedPriorityRoundRobin,
+        order => order,
+    };
+    let spread = SPREADS[(seed / 9 % 3) as usize];
     let deepest = random.between(0, DEEPEST as u64) as usize;
     let all = CoreSet::first(draw.cores);
     let mut it = Drawing { random, servers: Vec::new(), homes: Vec::new(), tasks: Vec::new(), places: Vec::new() };
@@ -200,6 +205,8 @@ impl Drawing {
     fn priority(&mut self, order: TaskOrder) -> u32 {
         match order {
             TaskOrder::FixedPriority => self.random.between(1, 20) as u32,
+            // Few, so that some are equal.
+            TaskOrder::FixedPriorityRoundRobin => self.random.between(1, 2) as u32,
             _ => 0,
         }
     }

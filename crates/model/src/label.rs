@@ -46,6 +46,7 @@ macro_rules! names {
             TaskOrder::ShortestJob => (concat!($spread, "-sjf"), concat!($spread, " SJF")),
             TaskOrder::FirstComeFirstServed => (concat!($spread, "-fifo"), concat!($spread, " FIFO")),
             TaskOrder::RoundRobin => (concat!($spread, "-rr"), concat!($spread, " RR")),
+            TaskOrder::FixedPriorityRoundRobin => (concat!($spread, "-fp-rr"), concat!($spread, " FP with RR")),
         }
     };
 }

@@ -343,7 +343,7 @@ const CASES: &[Case] = &[
     (
         "94-quantum.toml",
         &[
-            (13, "a quantum is given, but only rr and llf have one; remove it"),
+            (13, "a quantum is given, but only rr, fp-rr and llf have one; remove it"),
             (21, "quantum is 1 µs, less than the shortest, 50 µs; lengthen it"),
             (28, "there is no overrun \"abort\"; choose one of \"continue\", \"skip\","),
         ],

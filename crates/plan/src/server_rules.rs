@@ -86,6 +86,7 @@ fn rank(order: TaskOrder, values: &Values) -> Rank {
         TaskOrder::ShortestJob => Rank::Fixed(values.time.as_nanos()),
         TaskOrder::EarliestDeadline => Rank::Deadline,
         TaskOrder::FirstComeFirstServed => Rank::Release,
+        TaskOrder::FixedPriorityRoundRobin => Rank::FixedInTurn(u64::from(u32::MAX - values.priority)),
         TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Dynamic,
     }
 }

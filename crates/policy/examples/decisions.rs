@@ -108,6 +108,7 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
         "sjf" => TaskOrder::ShortestJob,
         "fifo" => TaskOrder::FirstComeFirstServed,
         "rr" => TaskOrder::RoundRobin,
+        "fp-rr" => TaskOrder::FixedPriorityRoundRobin,
         _ => return None,
     };
     let each = (0..cores).map(|core| CoreSet::from_bits(1 << core)).collect();

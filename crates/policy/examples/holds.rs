@@ -4,8 +4,9 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{ms, run};
-use tactus_policy::{FineMc2, Mc2, PolicyConfig, PolicySpec, Slot, Table, Task};
+use common::{exact, ms, run_policy};
+use tactus_mc2_variants::{Fine, Machinery};
+use tactus_policy::{Mc2, PolicyConfig, PolicySpec, Slot, Table, Task};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 const CORES: u16 = 4;
@@ -36,13 +37,13 @@ fn setup(n: u16) -> PolicyConfig {
     };
     let mc2 =
         Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: (0..CORES).map(table).collect() };
-    let kind =
-        PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging: true, work_redistribution: true });
-    PolicyConfig { cores: usize::from(CORES), kind, tasks }
+    PolicyConfig { cores: usize::from(CORES), kind: PolicySpec::Mc2(mc2), tasks }
 }
 
 fn main() {
     let n = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(20);
-    let entries = run(&setup(n), &|_, _| Duration::from_micros(10), Instant::ZERO + ms(200));
+    let machinery = Machinery { interrupt_master: true, timer_merging: true, work_redistribution: true };
+    let (fine, cores) = Fine::new(&setup(n), machinery).expect("the set-up is good");
+    let entries = run_policy(&fine, cores, &|_, _| Duration::from_micros(10), Instant::ZERO + ms(200), exact());
     println!("{n} tasks, {} decisions", entries.len());
 }

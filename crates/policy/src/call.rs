@@ -124,8 +124,8 @@ impl ResourceSet {
     }
 }
 
-/// The records of one [`Policy::expire`] at most: a release, a preemption, a dispatch.
-pub const MOST_RECORDS: usize = 3;
+/// The records of one [`Policy::expire`] at most: a release, or the end of a window and the start of another one; a preemption, a dispatch.
+pub const MOST_RECORDS: usize = 4;
 
 /// A scheduling policy over all cores of a system.
 pub trait Policy: Sync {

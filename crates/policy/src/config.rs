@@ -6,8 +6,6 @@
 
 use crate::codec::{put, DecodeError, Input, Parameters, MAGIC, VERSION};
 use crate::list::{holds, policies, Any, Named};
-#[cfg(feature = "mc2-variants")]
-use crate::FineMc2;
 use crate::{Change, Clusters, DualNow, Mc2, Mc2Now, Mixed, Partitions, Priorities, Protocol, Reconfigurable};
 use crate::{ReconfigurableTree, ResourceTree, SchedulerPlan, Tree};
 use alloc::vec::Vec;
@@ -47,19 +45,19 @@ pub struct Task {
 
 /// Makes [`PolicySpec`] from the list.
 macro_rules! specs {
-    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
+    ($($(#[doc = $says:literal])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
         /// Which policy decides.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum PolicySpec {
-            $($(#[doc = $says])* $(#[cfg($($with)*)])? $name $(($parameters))?,)*
+            $($(#[doc = $says])* $name $(($parameters))?,)*
         }
 
         impl PolicySpec {
             pub(crate) fn encode(&self, out: &mut Vec<u8>) {
                 match self {
-                    $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => out.push($number),)*
+                    $(PolicySpec::$name { .. } => out.push($number),)*
                 }
-                $($(#[cfg($($with)*)])? $(if let PolicySpec::$name { 0: given } = self {
+                $($(if let PolicySpec::$name { 0: given } = self {
                     <$parameters as Parameters>::encode(given, out);
                 })?)*
             }
@@ -67,14 +65,14 @@ macro_rules! specs {
             /// The name of the root scheduler that decides by it and by nothing else; see [`programs`](crate::programs).
             pub fn program(&self) -> &'static str {
                 match self {
-                    $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => $program,)*
+                    $(PolicySpec::$name { .. } => $program,)*
                 }
             }
 
             /// Reads what the program decides by; nothing else is compiled into it.
             fn decode<P: Named>(input: &mut Input) -> Result<PolicySpec, DecodeError> {
                 match input.byte()? {
-                    $($(#[cfg($($with)*)])? $number if const { holds(P::NAME, $program) } => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
+                    $($number if const { holds(P::NAME, $program) } => Ok(PolicySpec::$name $((<$parameters as Parameters>::decode(input)?))?),)*
                     _ => Err(input.no_meaning()),
                 }
             }
@@ -85,6 +83,11 @@ macro_rules! specs {
 policies! { specs }
 
 impl PolicySpec {
+    /// Whether the policy may have a short way for ends of time-outs; where not, [`crate::Policy::expire`] need not be asked.
+    pub fn has_short_way(&self) -> bool {
+        matches!(self, PolicySpec::Partitions(_)) || self.tree().is_none()
+    }
+
     /// The tree of servers, where one scheduler decides for all of it.
     pub fn tree(&self) -> Option<&Tree> {
         match self {
@@ -125,14 +128,9 @@ impl PolicySpec {
         }
     }
 
-    /// Whether it is MC², however its cores share levels C and D.
+    /// Whether it is MC².
     pub fn is_mc2(&self) -> bool {
-        match self {
-            PolicySpec::Mc2(_) | PolicySpec::ReconfigurableMc2(_) => true,
-            #[cfg(feature = "mc2-variants")]
-            PolicySpec::FineMc2(_) | PolicySpec::Mc2Messages(_) => true,
-            _ => false,
-        }
+        matches!(self, PolicySpec::Mc2(_) | PolicySpec::ReconfigurableMc2(_))
     }
 
     /// The clusters of a clustered order.

@@ -6,10 +6,10 @@ use tactus_structures::directory::{Held, HeldRow};
 use tactus_time::{CoreId, CoreSet};
 
 /// The core that arms the timer for releases: of a cluster, its first.
-pub(crate) const RELEASE_CORE: CoreId = CoreId(0);
+pub const RELEASE_CORE: CoreId = CoreId(0);
 
 /// Of each core, how much it is in need of a job: the greater, the more.
-pub(crate) struct Cores {
+pub struct Cores {
     need: HeldRow<u128>,
     /// The one that is most in need of those that have a job: looked for where the numbers change, not where they are asked for.
     neediest: usize,
@@ -22,13 +22,13 @@ const CLOSED: u128 = 0;
 
 impl Cores {
     /// So many, all closed.
-    pub(crate) fn closed(cores: usize) -> Cores {
+    pub fn closed(cores: usize) -> Cores {
         Cores { need: HeldRow::with_cores(cores), neediest: 0, idle: CoreSet::EMPTY }
     }
     /// The core takes jobs more urgent than `linked`, or any if that is nothing. The least of all keys is as good as
     /// closed: no job is more urgent.
     #[inline]
-    pub(crate) fn open(&mut self, core: CoreId, linked: Option<Key>) {
+    pub fn open(&mut self, core: CoreId, linked: Option<Key>) {
         match linked {
             Some(key) => {
                 self.idle.remove(core);
@@ -39,7 +39,7 @@ impl Cores {
     }
     /// The core takes none.
     #[inline]
-    pub(crate) fn close(&mut self, core: CoreId) {
+    pub fn close(&mut self, core: CoreId) {
         self.idle.remove(core);
         self.set(core.index(), CLOSED);
     }
@@ -54,7 +54,7 @@ impl Cores {
     }
     /// What a job must be more urgent than to be given to any core: all are if one has none, and none is if all are closed.
     #[inline]
-    pub(crate) fn bar(&self) -> Key {
+    pub fn bar(&self) -> Key {
         if self.idle == CoreSet::EMPTY {
             Key::of(self.need.get(self.neediest))
         } else {
@@ -64,7 +64,7 @@ impl Cores {
     /// The core that a job should go to first: this one if it has none, the first that has none, or the one that has the
     /// least urgent. Nothing if all are closed.
     #[inline]
-    pub(crate) fn least_urgent(&self, me: CoreId) -> Option<CoreId> {
+    pub fn least_urgent(&self, me: CoreId) -> Option<CoreId> {
         if self.idle.contains(me) {
             return Some(me);
         }

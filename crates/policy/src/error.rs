@@ -30,8 +30,6 @@ pub enum PolicyConfigError {
     SlotTask(CoreId, usize),
     /// A level-A task that has no slot in its core's table, so that it could never run.
     NoSlot(TaskId),
-    /// Merged timers or redistribution of work without an interrupt master.
-    NoInterruptMaster,
     /// The clusters do not part the cores.
     Clusters,
     /// There must be one priority for each task; this many were given.
@@ -123,9 +121,6 @@ impl fmt::Display for PolicyConfigError {
             }
             PolicyConfigError::NoSlot(task) => {
                 write!(f, "task {}: it is of level A, but the table of its core has no slot for it", task.0)
-            }
-            PolicyConfigError::NoInterruptMaster => {
-                write!(f, "merged timers and redistribution of work need the interrupt master: turn it on, or them off")
             }
             PolicyConfigError::PriorityCount(n) => write!(f, "{n} priorities: there must be one for each task"),
             PolicyConfigError::DualCount(n) => write!(f, "{n} times in the LO mode: there must be one for each task"),

@@ -9,46 +9,48 @@ use tactus_time::Instant;
 ///
 /// One wide integer, so that a comparison is two instructions and has no branch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(crate) struct Key(u128);
+pub struct Key(u128);
 
 impl Key {
     /// Later than all; no task has such a number.
-    pub(crate) const NONE: Key = Key(u128::MAX);
+    pub const NONE: Key = Key(u128::MAX);
 
-    pub(crate) fn new(urgency: u64, place: usize) -> Key {
+    /// The key of the task at this place with this urgency: the smaller, the more urgent.
+    pub fn new(urgency: u64, place: usize) -> Key {
         Key(u128::from(urgency) << 64 | place as u128)
     }
-    pub(crate) fn at(time: Instant, place: usize) -> Key {
+    /// The same where a time is the urgency.
+    pub fn at(time: Instant, place: usize) -> Key {
         Key::new(time.as_nanos(), place)
     }
     /// The urgency as a time.
-    pub(crate) fn time(self) -> Instant {
+    pub fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
     /// The key of this [`Key::wide`] number.
     #[inline]
-    pub(crate) fn of(wide: u128) -> Key {
+    pub fn of(wide: u128) -> Key {
         Key(wide)
     }
     /// The whole key as one number.
     #[inline]
-    pub(crate) fn wide(self) -> u128 {
+    pub fn wide(self) -> u128 {
         self.0
     }
     /// The task's place.
-    pub(crate) fn place(self) -> usize {
+    pub fn place(self) -> usize {
         self.0 as u64 as usize
     }
 }
 
 /// A heap of keys from which only the smallest is taken: the structure that the rig found to be the cheapest for that.
-pub(crate) type Heap = FirstHeap<Key>;
+pub type Heap = FirstHeap<Key>;
 
 /// A ready queue: what was preempted lies on a stack, each more urgent than what is below it, the rest in a heap. So a
 /// preemption is one step, whatever waits; so is going back to what was preempted.
 ///
 /// The most urgent of all is always the top of the stack.
-pub(crate) struct Ready {
+pub struct Ready {
     /// As many places as there may be entries; those from `depth` on mean nothing.
     stack: Box<[Key]>,
     depth: usize,
@@ -57,30 +59,30 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// An empty queue with room for `capacity` entries.
-    pub(crate) fn with_capacity(capacity: usize) -> Ready {
+    pub fn with_capacity(capacity: usize) -> Ready {
         let stack = alloc::vec![Key(0); capacity].into_boxed_slice();
         Ready { stack, depth: 0, waiting: Heap::with_capacity(capacity) }
     }
     #[inline(always)]
-    pub(crate) fn peek(&self) -> Option<Key> {
+    pub fn peek(&self) -> Option<Key> {
         // With nothing on the stack, the place is none.
         self.stack.get(self.depth.wrapping_sub(1)).copied()
     }
     /// Whether the key is the smallest of all.
     #[inline(always)]
-    pub(crate) fn goes_first(&self, key: Key) -> bool {
+    pub fn goes_first(&self, key: Key) -> bool {
         self.peek().is_none_or(|top| key < top)
     }
     /// As [`Ready::push`], for one that [`Ready::goes_first`].
     #[inline(always)]
-    pub(crate) fn push_first(&mut self, key: Key) {
+    pub fn push_first(&mut self, key: Key) {
         if let Some(place) = self.stack.get_mut(self.depth) {
             *place = key;
             self.depth += 1;
         }
     }
     #[inline(always)]
-    pub(crate) fn push(&mut self, key: Key) {
+    pub fn push(&mut self, key: Key) {
         if self.peek().is_some_and(|top| top < key) {
             return self.waiting.push(key);
         }
@@ -91,7 +93,7 @@ impl Ready {
     }
     /// Takes the smallest key out.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) {
+    pub fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         if let Some(first) = self.waiting.peek() {
             if self.peek().is_none_or(|top| first < top) {
@@ -109,7 +111,7 @@ impl Ready {
         }
     }
     /// Puts `key` in the place of the smallest one.
-    pub(crate) fn replace_first(&mut self, key: Key) {
+    pub fn replace_first(&mut self, key: Key) {
         self.pop();
         self.push(key);
     }
@@ -117,25 +119,26 @@ impl Ready {
 
 /// A heap that knows where each task's entry is, so that any entry can be taken out. One entry per task at most. Inside
 /// is the structure that the rig drives, checks and measures.
-pub(crate) struct IndexedHeap(BinaryHeap);
+pub struct IndexedHeap(BinaryHeap);
 
 impl IndexedHeap {
     /// An empty heap for tasks below `tasks`.
-    pub(crate) fn for_tasks(tasks: usize) -> IndexedHeap {
+    pub fn for_tasks(tasks: usize) -> IndexedHeap {
         IndexedHeap(BinaryHeap::with_room(tasks))
     }
+    /// The smallest key.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<Key> {
+    pub fn peek(&self) -> Option<Key> {
         self.0.peek().map(|entry| Key::new(entry.urgency, entry.task as usize))
     }
     /// Puts the key in; one of the same task is replaced.
     #[inline]
-    pub(crate) fn insert(&mut self, key: Key) {
+    pub fn insert(&mut self, key: Key) {
         self.0.insert(Entry { urgency: key.time().as_nanos(), task: key.place() as u32 });
     }
     /// Takes the task's entry out, if it has one.
     #[inline]
-    pub(crate) fn remove(&mut self, task: usize) {
+    pub fn remove(&mut self, task: usize) {
         self.0.remove(task as u32);
     }
 }

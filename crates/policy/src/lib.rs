@@ -45,6 +45,7 @@ mod mc2;
 mod mixed;
 mod parameters;
 mod partitioned;
+pub mod parts;
 pub mod programs;
 mod reconfigure;
 mod records;
@@ -58,8 +59,6 @@ pub use codec::DecodeError;
 pub use config::{PolicyConfig, PolicySpec, Task};
 pub use error::PolicyConfigError;
 pub use list::Named;
-#[cfg(feature = "mc2-variants")]
-pub use mc2::FineMc2;
 pub use mc2::{Mc2, Mc2Now};
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use parameters::{Clusters, Priorities};

@@ -2,7 +2,7 @@
 //! write its file and add its line here: see `docs/adding-a-policy.md`.
 
 /// Hands the list to another macro. A line says what the policy does, the number that stands for it in stored set-ups (never used
-/// again for another), the feature that it needs if any, its name with its parameters if it has any, the type that decides, and the
+/// again for another), its name with its parameters if it has any, the type that decides, and the
 /// name in [`programs`](crate::programs) of the root scheduler that is compiled with this type alone.
 /// That type implements [`Policy`](crate::Policy) and has two functions: `check(&PolicyConfig) -> Result<(), PolicyConfigError>` and
 /// `new(&PolicyConfig) -> (Self, Vec<Core>)`.
@@ -31,12 +31,6 @@ macro_rules! policies {
             9 GlobalFp(Priorities) => Clustered<FixedPriority> : "clustered-fp",
             /// Two levels of criticality, with a mode that gives up the lower one: AMC and EDF-VD. Every task needs a core.
             10 Mixed(Mixed) => Modes : "mixed",
-            /// MC² with one lock for each container and each core, as its source has it. For a study.
-            #[cfg(feature = "mc2-variants")]
-            11 FineMc2(FineMc2) => Fine : "mc2-fine",
-            /// MC² without locks: core 0 owns levels C and D, and is sent messages. For a study.
-            #[cfg(feature = "mc2-variants")]
-            12 Mc2Messages(Mc2) => Messages : "mc2-messages",
             /// The same as [`PolicySpec::Servers`], and it changes while it runs: see [`ReconfigurableTree`]. No two cores share a queue.
             13 ReconfigurableTree(ReconfigurableTree) => Servers : "servers",
             /// In each cluster as many tasks run as it has cores, those with the shortest periods. Every task needs a core, which

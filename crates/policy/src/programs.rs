@@ -7,8 +7,6 @@ use crate::clustered::Clustered;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::list::Named;
 use crate::mc2::Containers;
-#[cfg(feature = "mc2-variants")]
-use crate::mc2::{Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::Servers;
@@ -25,18 +23,15 @@ pub trait Program: Policy + Named + Sized {
 }
 
 macro_rules! programs {
-    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $name:ident = $policy:ty : $program:literal;)*) => {
+    ($($(#[doc = $says:literal])* $name:ident = $policy:ty : $program:literal;)*) => {
         $(
             $(#[doc = $says])*
-            $(#[cfg($($with)*)])?
             pub type $name = $policy;
 
-            $(#[cfg($($with)*)])?
             impl Named for $policy {
                 const NAME: &'static str = $program;
             }
 
-            $(#[cfg($($with)*)])?
             impl Program for $policy {
                 fn make(config: &PolicyConfig) -> Result<(Self, Vec<Self::Core>), PolicyConfigError> {
                     if config.kind.program() != Self::NAME {
@@ -50,7 +45,7 @@ macro_rules! programs {
         )*
 
         /// All of them.
-        pub const NAMES: &[&str] = &[$($(#[cfg($($with)*)])? $program,)*];
+        pub const NAMES: &[&str] = &[$($program,)*];
     };
 }
 
@@ -77,10 +72,4 @@ programs! {
     Mixed = Modes: "mixed";
     /// Any order of tasks inside any servers, partitions with windows, critical sections, changes.
     Trees = Servers: "servers";
-    /// MC² with fine locks, for a study.
-    #[cfg(feature = "mc2-variants")]
-    Mc2Fine = Fine: "mc2-fine";
-    /// MC² without locks, for a study.
-    #[cfg(feature = "mc2-variants")]
-    Mc2Messages = Messages: "mc2-messages";
 }

@@ -4,42 +4,45 @@ use tactus_record::{EventKind, Sink, Stored, Subject};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Writes the records of one decision: one core, one time.
-pub(crate) struct Recorder<'a, S: ?Sized = dyn Sink + 'a> {
-    pub(crate) sink: &'a mut S,
-    pub(crate) core: CoreId,
-    pub(crate) now: Instant,
+pub struct Recorder<'a, S: ?Sized = dyn Sink + 'a> {
+    /// Where they go.
+    pub sink: &'a mut S,
+    /// The core.
+    pub core: CoreId,
+    /// The time.
+    pub now: Instant,
 }
 
 impl<S: Sink + ?Sized> Recorder<'_, S> {
     /// A record that concerns a job.
     #[inline]
-    pub(crate) fn job(&mut self, kind: EventKind, (task, level): (TaskId, Level), job: u32, arg: u64) {
+    pub fn job(&mut self, kind: EventKind, (task, level): (TaskId, Level), job: u32, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
     }
     /// The same where the subject was made beforehand.
     #[inline(always)]
-    pub(crate) fn about(&mut self, kind: EventKind, subject: Subject, job: u32, arg: u64) {
+    pub fn about(&mut self, kind: EventKind, subject: Subject, job: u32, arg: u64) {
         self.sink.put(kind, Stored::about(subject, self.now, self.core, kind, job, arg));
     }
     /// A record that concerns a server's budget on this core.
     #[inline]
-    pub(crate) fn server(&mut self, kind: EventKind, server: u16, arg: u64) {
+    pub fn server(&mut self, kind: EventKind, server: u16, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
     /// A record that concerns a change of the system.
-    pub(crate) fn change(&mut self, kind: EventKind, number: u32, arg: u64) {
+    pub fn change(&mut self, kind: EventKind, number: u32, arg: u64) {
         self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, number), arg));
     }
     /// A record that concerns the core alone.
     #[inline(always)]
-    pub(crate) fn core(&mut self, kind: EventKind, arg: u64) {
+    pub fn core(&mut self, kind: EventKind, arg: u64) {
         self.sink.put(kind, Stored::about(Subject::NONE, self.now, self.core, kind, 0, arg));
     }
 }
 
 /// What a core does between two decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum OnCore {
+pub enum OnCore {
     /// It has not been told anything yet.
     #[default]
     Nothing,
@@ -56,19 +59,19 @@ pub(crate) enum OnCore {
 
 /// When a core last decided; turns the times of entries into lengths to charge.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Clock {
+pub struct Clock {
     last: Instant,
 }
 
 impl Clock {
     /// When the core last decided.
     #[inline]
-    pub(crate) fn last(&self) -> Instant {
+    pub fn last(&self) -> Instant {
         self.last
     }
     /// Moves on to `now` and gives the time since the last decision. A time that goes back counts as standing still.
     #[inline]
-    pub(crate) fn advance(&mut self, now: Instant) -> (Instant, Duration) {
+    pub fn advance(&mut self, now: Instant) -> (Instant, Duration) {
         let now = now.max(self.last);
         let elapsed = now.since(self.last);
         self.last = now;
@@ -76,7 +79,7 @@ impl Clock {
     }
     /// As [`Clock::advance`]; nothing, and no change, if the time went back.
     #[inline(always)]
-    pub(crate) fn try_advance(&mut self, now: Instant) -> Option<Duration> {
+    pub fn try_advance(&mut self, now: Instant) -> Option<Duration> {
         let elapsed = now.as_nanos().checked_sub(self.last.as_nanos())?;
         self.last = now;
         Some(Duration::from_nanos(elapsed))

@@ -4,8 +4,6 @@ use crate::clustered::Clustered;
 use crate::jobs::{DeadlineMonotonic, EarliestDeadline, FixedPriority, RateMonotonic};
 use crate::list::policies;
 use crate::mc2::Containers;
-#[cfg(feature = "mc2-variants")]
-use crate::mc2::{Fine, Messages};
 use crate::mixed::Modes;
 use crate::partitioned::Partitioned;
 use crate::tree::Servers;
@@ -16,20 +14,20 @@ use tactus_time::Instant;
 
 /// Makes [`Scheduler`] and [`CoreState`] from the list.
 macro_rules! schedulers {
-    ($($(#[doc = $says:literal])* $(#[cfg($($with:tt)*)])? $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
+    ($($(#[doc = $says:literal])* $number:literal $name:ident $(($parameters:ty))? => $policy:ty : $program:literal,)*) => {
         #[repr(u8)]
         enum Shared {
-            $($(#[cfg($($with)*)])? $name($policy),)*
+            $($name($policy),)*
         }
 
         #[repr(u8)]
         enum Own {
-            $($(#[cfg($($with)*)])? $name(<$policy as Policy>::Core),)*
+            $($name(<$policy as Policy>::Core),)*
         }
 
         fn make(setup: &PolicyConfig) -> Result<(Scheduler, Vec<CoreState>), PolicyConfigError> {
             match &setup.kind {
-                $($(#[cfg($($with)*)])? PolicySpec::$name { .. } => {
+                $(PolicySpec::$name { .. } => {
                     <$policy>::check(setup)?;
                     let (shared, cores) = <$policy>::new(setup);
                     let cores = cores.into_iter().map(|core| CoreState(Own::$name(core))).collect();
@@ -47,7 +45,7 @@ macro_rules! schedulers {
             #[inline(always)]
             pub fn visit<V: Visitor>(&self, core: &mut CoreState, visitor: V) -> V::Output {
                 match (&self.0, &mut core.0) {
-                    $($(#[cfg($($with)*)])? (Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
+                    $((Shared::$name(shared), Own::$name(core)) => visitor.visit(shared, core),)*
                     _ => panic!("the core's state belongs to a scheduler of another kind"),
                 }
             }

@@ -6,9 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
-use tactus_policy::{
-    CoreState, Decision, Event, FineMc2, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler, Table, Task,
-};
+use tactus_mc2_variants::{Fine, Machinery, Messages};
+use tactus_policy::{Decision, Event, Mc2, Policy, PolicyConfig, PolicySpec, Table, Task};
 use tactus_record::{EventKind, Record, Sink};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
@@ -27,27 +26,27 @@ impl Sink for Counts {
 }
 
 /// What both cores see. Its atomics are not part of the model.
-struct World {
-    scheduler: Scheduler,
+struct World<P> {
+    policy: P,
     on: Vec<AtomicUsize>,
     notified: [AtomicUsize; 2],
     completed: AtomicUsize,
     released: AtomicUsize,
 }
 
-struct Core {
-    state: CoreState,
+struct Core<P: Policy> {
+    state: P::Core,
     number: usize,
     last: Decision,
 }
 
-impl World {
-    fn call(&self, core: &mut Core, now: u64, event: Event) {
+impl<P: Policy> World<P> {
+    fn call(&self, core: &mut Core<P>, now: u64, event: Event) {
         if let Some(run) = core.last.run {
             assert_eq!(self.on[run.task.index()].swap(NOBODY, Ordering::SeqCst), core.number);
         }
         let mut counts = Counts { completed: 0, released: 0 };
-        core.last = self.scheduler.handle(&mut core.state, Instant::from_nanos(now * 1_000), event, &mut counts);
+        core.last = self.policy.handle(&mut core.state, Instant::from_nanos(now * 1_000), event, &mut counts);
         self.completed.fetch_add(counts.completed, Ordering::SeqCst);
         self.released.fetch_add(counts.released, Ordering::SeqCst);
         if let Some(run) = core.last.run {
@@ -84,13 +83,35 @@ fn explore(
     tactus_sync::abstraction::grant_locks();
     let mc2 =
         Mc2 { enforce: false, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default(); 2] };
-    let kind = match switches {
+    let setup = PolicyConfig { cores: 2, kind: PolicySpec::Mc2(mc2), tasks };
+    match switches {
         Some([interrupt_master, timer_merging, work_redistribution]) => {
-            PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution })
+            let machinery = Machinery { interrupt_master, timer_merging, work_redistribution };
+            let tasks = setup.tasks.len();
+            explore_made(
+                name,
+                move || Fine::new(&setup, machinery).expect("the set-up is good"),
+                tasks,
+                calls,
+                preemptions,
+            );
         }
-        None => PolicySpec::Mc2Messages(mc2),
-    };
-    let setup = PolicyConfig { cores: 2, kind, tasks };
+        None => {
+            let tasks = setup.tasks.len();
+            explore_made(name, move || Messages::new(&setup).expect("the set-up is good"), tasks, calls, preemptions);
+        }
+    }
+}
+
+fn explore_made<P: Policy + Send + Sync + 'static>(
+    name: &str,
+    make: impl Fn() -> (P, Vec<P::Core>) + Send + Sync + 'static,
+    tasks: usize,
+    calls: [&'static [Event]; 2],
+    preemptions: Option<usize>,
+) where
+    P::Core: Send + 'static,
+{
     let executions = Arc::new(AtomicU64::new(0));
     let counted = executions.clone();
     let mut builder = loom::model::Builder::new();
@@ -98,16 +119,16 @@ fn explore(
     builder.max_branches = 50_000;
     builder.check(move || {
         counted.fetch_add(1, Ordering::Relaxed);
-        let (scheduler, states) = Scheduler::new(&setup).expect("the set-up is good");
+        let (policy, states) = make();
         let world = Arc::new(World {
-            scheduler,
-            on: setup.tasks.iter().map(|_| AtomicUsize::new(NOBODY)).collect(),
+            policy,
+            on: (0..tasks).map(|_| AtomicUsize::new(NOBODY)).collect(),
             notified: Default::default(),
             completed: AtomicUsize::new(0),
             released: AtomicUsize::new(0),
         });
         let nothing = Decision { run: None, timer: Instant::NEVER, notify: Default::default(), ticket: 0 };
-        let mut cores: Vec<Core> =
+        let mut cores: Vec<Core<P>> =
             states.into_iter().enumerate().map(|(number, state)| Core { state, number, last: nothing }).collect();
         for core in &mut cores {
             world.call(core, 0, Event::Start);

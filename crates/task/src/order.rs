@@ -22,11 +22,14 @@ pub enum TaskOrder {
     FirstComeFirstServed,
     /// `rr`: each for a turn, in the order in which they were released or had their last turn.
     RoundRobin,
+    /// `fp-rr`: the larger priority first, and equal ones each for a turn. Who loses the core to a larger priority goes on with
+    /// what is left of its turn (`SCHED_RR` of POSIX).
+    FixedPriorityRoundRobin,
 }
 
 impl TaskOrder {
     /// All of them.
-    pub const ALL: [TaskOrder; 9] = [
+    pub const ALL: [TaskOrder; 10] = [
         TaskOrder::FixedPriority,
         TaskOrder::RateMonotonic,
         TaskOrder::DeadlineMonotonic,
@@ -36,16 +39,22 @@ impl TaskOrder {
         TaskOrder::ShortestJob,
         TaskOrder::FirstComeFirstServed,
         TaskOrder::RoundRobin,
+        TaskOrder::FixedPriorityRoundRobin,
     ];
 
     /// Whether time is cut into pieces, so that there is a quantum.
     pub const fn has_quantum(self) -> bool {
-        matches!(self, TaskOrder::LeastLaxity | TaskOrder::RoundRobin)
+        matches!(self, TaskOrder::LeastLaxity) || self.takes_turns()
+    }
+
+    /// Whether jobs take turns, each a quantum long.
+    pub const fn takes_turns(self) -> bool {
+        matches!(self, TaskOrder::RoundRobin | TaskOrder::FixedPriorityRoundRobin)
     }
 
     /// Whether it looks at priorities.
     pub const fn has_priorities(self) -> bool {
-        matches!(self, TaskOrder::FixedPriority)
+        matches!(self, TaskOrder::FixedPriority | TaskOrder::FixedPriorityRoundRobin)
     }
 
     /// Whether servers can be ordered so: what the order needs of a job a server has as well.

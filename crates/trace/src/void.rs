@@ -238,6 +238,7 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
         _ if altered => Reach::Always,
         _ if kept_off => Reach::Always,
         (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.held => Reach::Never,
+        (Rank::FixedInTurn(culprit), Rank::FixedInTurn(victim)) if victim < culprit => Reach::Never,
         (Rank::Deadline, Rank::Deadline) if to.server == from.server => Reach::ByDeadline,
         (Rank::Release, Rank::Release) if to.server == from.server => Reach::ByRelease,
         _ => Reach::Always,

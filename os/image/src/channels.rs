@@ -65,7 +65,8 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
         let first = part.tasks.first().filter(|_| part.user.is_some());
         let Some(partition) = first.and_then(|task| system.partition_of(task.index())) else { continue };
         let mut bytes = stored(&[partition_card(system, partition)]);
-        part.tasks.iter().for_each(|task| process(system, *task).put(&mut bytes));
+        let own = format!("{}.", system.scheduling.servers[partition].name);
+        part.tasks.iter().for_each(|task| process(system, *task, &own).put(&mut bytes));
         told.processes[number] = part.tasks.len() as u32;
         let memory = layout.in_place(&bytes);
         layout.map(number as u32, memory, PARTITION, 0);
@@ -92,10 +93,12 @@ fn partition_card(system: &System, number: usize) -> PartitionCard {
     }
 }
 
-fn process(system: &System, id: TaskId) -> ProcessCard {
+/// The process that a task is. Names of processes are given once in each partition, those of tasks once in the file: so a task's
+/// may begin with its partition's and a dot.
+fn process(system: &System, id: TaskId, own: &str) -> ProcessCard {
     let (task, place) = (&system.tasks[id.index()], system.scheduling.places.get(id.index()));
     ProcessCard {
-        name: name(&task.name),
+        name: name(task.name.strip_prefix(own).filter(|rest| !rest.is_empty()).unwrap_or(&task.name)),
         task: id.0.into(),
         core: task.core.map_or(0, |core| core.0.into()),
         priority: place.map_or(0, |place| place.priority),

@@ -2,6 +2,7 @@
 
 use crate::arch::paging::{direct, kernel_top};
 use crate::arch::protect::physical;
+use crate::arch::FrameSource;
 use crate::component;
 use crate::frames::Frames;
 use crate::memory;
@@ -21,7 +22,7 @@ pub fn write(header: &Header, frames: &Frames) {
         (word::CORES, header.cores.into()),
         (word::COMPONENTS, header.components.into()),
         (word::COLOURS, header.colours.into()),
-        (word::KERNEL, frames.kernel()),
+        (word::KERNEL, frames.kernel_colours()),
         (word::KERNEL_TOP, kernel_top()),
         (word::POOL, pool),
         (word::POOL_FRAMES, count),

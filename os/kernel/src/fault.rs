@@ -30,7 +30,7 @@ extern "C" fn kernel_trap() {
     let thread = unsafe { &mut *core.current };
     core.cause = cause::INTERRUPT + thread.registers.vector;
     #[cfg(feature = "lazy-floating-point")]
-    if crate::arch::floating_point::late::opens(core, thread) {
+    if opens_floating_point(core, thread) {
         return crate::dispatch::leave_kernel(core);
     }
     thread::interrupted(thread);
@@ -41,6 +41,19 @@ extern "C" fn kernel_trap() {
             stop(core, kind, address)
         }
     }
+}
+
+/// Whether the thread stopped where it needs the floating-point unit, and may have it: then it opens.
+#[cfg(feature = "lazy-floating-point")]
+fn opens_floating_point(core: &mut percore::Core, thread: &thread::Thread) -> bool {
+    use crate::arch::floating_point::late;
+    let its = thread.registers.vector == late::SHUT && crate::component::get(thread.component).has_floating_point();
+    if !its || core.floating_point {
+        return false;
+    }
+    core.floating_point = true;
+    late::open_for(thread.id);
+    true
 }
 
 fn is_interrupt(vector: u64) -> bool {

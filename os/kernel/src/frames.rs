@@ -3,7 +3,7 @@
 //! Which one is next, `tactus_abi::frames` decides. Used only while the system is being set up; no call allocates.
 
 use crate::arch::loader::{BootInfo, Range};
-use crate::arch::paging;
+use crate::arch::{paging, FrameSource};
 use tactus_abi::frames::Stock;
 use tactus_abi::image::Header;
 
@@ -22,16 +22,6 @@ impl Frames {
         Frames { stock, kernel: image.kernel_colours }
     }
 
-    /// The colours of the kernel's own frames, as bits.
-    pub fn kernel(&self) -> u64 {
-        self.kernel
-    }
-
-    /// Whether these are all colours: then frames that follow each other can be had.
-    pub fn is_every(&self, colours: u64) -> bool {
-        self.stock.is_every(colours)
-    }
-
     /// Whether the whole range is usable memory that was not handed out, nor reserved.
     pub fn is_free(&self, range: Range) -> bool {
         self.stock.is_free(range)
@@ -48,29 +38,33 @@ impl Frames {
         self.stock.pages(pages, colours)
     }
 
-    /// `pages` frames of these colours in one piece, full of zeros; their physical address.
-    pub fn pages(&mut self, pages: u64, colours: u64) -> Option<u64> {
+    /// Bytes handed out so far.
+    pub fn used(&self) -> u64 {
+        self.stock.used
+    }
+}
+
+impl FrameSource for Frames {
+    fn kernel_colours(&self) -> u64 {
+        self.kernel
+    }
+
+    fn is_every(&self, colours: u64) -> bool {
+        self.stock.is_every(colours)
+    }
+
+    fn pages(&mut self, pages: u64, colours: u64) -> Option<u64> {
         let start = self.pages_uncleared(pages, colours)?;
         // SAFETY: the frames were just taken from usable memory and belong to nobody.
         unsafe { paging::clear(start, pages) };
         Some(start)
     }
 
-    /// One frame of any of these colours, full of zeros: the lowest there is.
-    pub fn page(&mut self, colours: u64) -> Option<u64> {
+    /// The lowest there is.
+    fn page(&mut self, colours: u64) -> Option<u64> {
         let frame = self.stock.page(colours)?;
-        // SAFETY: the frame was just taken from usable memory and belongs to nobody.
+        // SAFETY: as above.
         unsafe { paging::clear(frame, 1) };
         Some(frame)
-    }
-
-    /// One frame for the kernel itself, full of zeros.
-    pub fn kernel_page(&mut self) -> Option<u64> {
-        self.page(self.kernel)
-    }
-
-    /// Bytes handed out so far.
-    pub fn used(&self) -> u64 {
-        self.stock.used
     }
 }

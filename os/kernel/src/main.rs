@@ -49,6 +49,7 @@ use arch::port::time_stamp;
 use arch::serial::say;
 use arch::{
     acpi, apic, descriptors, floating_point, idle, lines, paging, protect, serial, smp, speculation as processor, time,
+    FrameSource,
 };
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
@@ -109,14 +110,14 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
         return Err(StartError::Cores { wanted, found: count });
     }
     let mut frames = Frames::new(&info, (&raw const kernel_end) as u64, &image.header);
-    if !frames.is_every(frames.kernel()) {
+    if !frames.is_every(frames.kernel_colours()) {
         protect::move_kernel(&mut frames).ok_or(StartError::Image(set_up::ImageError::OutOfMemory))?;
     }
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
     machine::CORES.store(wanted, Ordering::Relaxed);
     lines::set_up(info.acpi_root);
     machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
-    idle::set_up(wanted, rates.emulated && image.header.turn != 0);
+    idle::set_up(wanted, rates.emulated && (image.header.turn != 0 || wanted == 1));
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     if wanted > 1 {

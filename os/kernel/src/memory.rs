@@ -9,6 +9,7 @@
 
 use crate::arch::paging::{self, Access, AddressSpace, MapError};
 use crate::arch::protect;
+use crate::arch::FrameSource;
 use crate::component;
 use crate::frames::Frames;
 use crate::percore::Core;

@@ -5,6 +5,7 @@ use crate::arch::paging::{direct, Access, AddressSpace, MapError};
 use crate::arch::pci::{Function, PciError};
 use crate::arch::protect;
 use crate::arch::time::Rates;
+use crate::arch::FrameSource;
 use crate::component;
 use crate::frames::Frames;
 use crate::monitor;

@@ -14,6 +14,7 @@
 
 use crate::arch::paging::direct;
 use crate::arch::port::copy_and_clear;
+use crate::arch::FrameSource;
 use crate::brand;
 use crate::component;
 use crate::event_source;

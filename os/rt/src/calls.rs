@@ -12,7 +12,7 @@ fn call(call: Call, words: [u64; 6]) -> (u64, [u64; 2]) {
 
 /// Enters the kernel.
 #[inline(always)]
-fn enter(number: u64, words: [u64; 6]) -> (u64, [u64; 2]) {
+pub(crate) fn enter(number: u64, words: [u64; 6]) -> (u64, [u64; 2]) {
     let (status, v0, v1);
     // SAFETY: the kernel keeps `rsp` and nothing else that matters: what it may change is saved here or declared. It
     // does not touch this component's memory, and refuses numbers that it does not know.

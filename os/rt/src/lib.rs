@@ -33,8 +33,12 @@ pub mod disk;
 #[cfg(feature = "executor")]
 pub mod executor;
 pub mod heap;
+#[cfg(feature = "hostile")]
+pub mod hostile;
 mod job;
 pub mod lock;
+#[cfg(feature = "marks")]
+pub mod marks;
 pub mod port;
 mod promises;
 pub mod region;

@@ -47,6 +47,8 @@ pub(super) struct Queue<'c> {
     pub waits: &'c [Duration],
     /// The least distances of the tasks' arrivals, some of which come in bursts; empty if none does.
     pub distances: &'c [Duration],
+    /// As [`Rank::rivals`] gives them.
+    pub rivals: &'c [usize],
 }
 
 /// The instants at which jobs of these tasks are released, and at which arrivals of them are noticed.
@@ -91,7 +93,7 @@ pub(super) fn work<'i>(
     work.recurring.extend(places.iter().filter(|&&n| kills(n)).map(|&n| (entry, system.tasks[n].period)));
     let waits = |n: usize| system.scheduling.waits_of(n).iter().map(move |_| (entry, system.tasks[n].period));
     work.recurring.extend(places.iter().flat_map(|&n| waits(n)));
-    if let Rank::Other(TaskOrder::RoundRobin | TaskOrder::LeastLaxity) = rank {
+    if rank.is_timed() {
         work.recurring.push((entry, system.scheduling.quantum));
     }
     work
@@ -142,8 +144,9 @@ pub(super) fn growth_on(
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
     let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
-    let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
-    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances };
+    let (quantum, ceilings, rivals) = (system.scheduling.quantum, ceilings.as_ref(), rank.rivals(system, &places));
+    let queue =
+        Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances, rivals: &rivals };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     for (i, &n) in places.iter().enumerate() {
@@ -198,8 +201,9 @@ pub(super) fn one_core(
     rank.sort(system, &mut places);
     let ceilings = Ceilings::of(system, &places, entry);
     let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
-    let (quantum, ceilings) = (system.scheduling.quantum, ceilings.as_ref());
-    let queue = Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances };
+    let (quantum, ceilings, rivals) = (system.scheduling.quantum, ceilings.as_ref(), rank.rivals(system, &places));
+    let queue =
+        Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances, rivals: &rivals };
     let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
     let work = work(system, &places, &instants, rank, entry);
     let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
@@ -260,6 +264,14 @@ pub(super) fn test(
             Some(ceilings) => ceilings.by_deadline(tasks, blocking, withheld, effort),
             None => by_deadline(tasks, blocking, withheld, effort),
         },
+        Rank::Other(TaskOrder::FixedPriorityRoundRobin) => {
+            // Whoever of equal ones goes first, a job ends when there was time for all that it and they and more urgent ones ask for.
+            let others = |i: usize| -> Vec<Sporadic> {
+                (0..queue.rivals[i]).filter(|other| *other != i).map(|other| tasks[other]).collect()
+            };
+            let r = |i: usize| fixed_priority::response(&tasks[i], &others(i), blocking, withheld, &mut effort);
+            ((0..tasks.len()).map(r).collect(), "response-time analysis in which equal priorities interfere")
+        }
         Rank::Other(order) => {
             let assumed: Vec<Duration> = tasks.iter().map(|τ| τ.execution.saturating_sub(queue.completion)).collect();
             let each = |r: Option<Vec<Duration>>| r.map(|r| r.into_iter().map(Some).collect());

@@ -19,7 +19,7 @@ use crate::reservation::supply::Supply;
 use crate::reservation::windows::WindowTable;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::fixed_priority;
-use tactus_model::{Overrun, Release, Server, System, TaskOrder};
+use tactus_model::{Overrun, Release, Server, System};
 use tactus_time::{CoreId, Duration};
 
 pub(super) fn check(system: &System, entry: Duration, check: &mut Check) {
@@ -176,7 +176,7 @@ impl<'s> Inside<'s> {
                 recurring.push((entry, task.period));
             }
         }
-        let timed = |server: &&Server| matches!(server.order, TaskOrder::RoundRobin | TaskOrder::LeastLaxity);
+        let timed = |server: &&Server| server.order.has_quantum();
         let here = system.scheduling.servers.iter().filter(|server| server.cores.contains(self.core));
         recurring.extend(here.filter(timed).map(|server| (entry, server.quantum)));
         Work { entry, completion: entry, instants: Some((&bounds.instants, entry)), recurring }
@@ -202,6 +202,7 @@ impl<'s> Inside<'s> {
             ceilings: None,
             waits: &[],
             distances: &[],
+            rivals: &self.rank.rivals(self.system, &self.places),
         };
         (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
     }

@@ -39,6 +39,7 @@ impl Rank {
                 TaskOrder::LaxityAtRelease => "laxity at release",
                 TaskOrder::FirstComeFirstServed => "first come first served",
                 TaskOrder::RoundRobin => "turns",
+                TaskOrder::FixedPriorityRoundRobin => "fixed priorities, turns among equals",
                 _ => "RM",
             },
         }
@@ -49,12 +50,27 @@ impl Rank {
         places.sort_by_key(|&n| (self.key(system, n), n));
     }
 
+    /// Of each of these sorted tasks, how many come before it or take turns with it, itself included. Empty where equal ones do not take
+    /// turns.
+    pub(super) fn rivals(self, system: &System, places: &[usize]) -> Vec<usize> {
+        if self != Rank::Other(TaskOrder::FixedPriorityRoundRobin) {
+            return Vec::new();
+        }
+        let up_to = |&n: &usize| places.iter().filter(|&&other| self.key(system, other) <= self.key(system, n)).count();
+        places.iter().map(up_to).collect()
+    }
+
+    /// Whether the scheduler is entered once in each quantum.
+    pub(super) fn is_timed(self) -> bool {
+        matches!(self, Rank::Other(order) if order.has_quantum())
+    }
+
     /// The smaller, the more urgent, as far as a task keeps its rank.
     pub(super) fn key(self, system: &System, n: usize) -> u64 {
         let task = &system.tasks[n];
         match self {
             // The larger number goes first.
-            Rank::Fixed(TaskOrder::FixedPriority) => {
+            Rank::Fixed(TaskOrder::FixedPriority) | Rank::Other(TaskOrder::FixedPriorityRoundRobin) => {
                 u64::MAX - u64::from(system.scheduling.places.get(n).map_or(0, |p| p.priority))
             }
             Rank::Fixed(TaskOrder::DeadlineMonotonic) | Rank::Edf => task.deadline.as_nanos(),

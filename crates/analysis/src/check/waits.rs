@@ -88,7 +88,7 @@ pub(super) fn unknown(system: &System, check: &mut Check) {
     }
     let inside = !system.scheduling.servers.is_empty() || system.policy == Policy::Partitions;
     let order = rank::of_policy(&system.policy).map(|(_, order)| order);
-    let turns = matches!(order, Some(TaskOrder::RoundRobin | TaskOrder::LaxityAtRelease));
+    let turns = order.is_some_and(|order| order.takes_turns() || order == TaskOrder::LaxityAtRelease);
     let why = if inside { "servers or partitions" } else { "turns or laxities" };
     let waiting = |n: &usize| !system.scheduling.waits_of(*n).is_empty() && (inside || turns);
     for n in (0..system.tasks.len()).filter(waiting) {

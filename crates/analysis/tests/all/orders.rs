@@ -40,8 +40,11 @@ fn drawn(dice: &mut Dice, order: &str) -> System {
                 "[[task]]\nname = 't{core}{i}'\ncore = {core}\nperiod = '{period} us'\nexecution = '{time} us'\n\
                  deadline = '{deadline} us'\noffset = '{offset} us'\n"
             );
-            if order == "fp" {
-                text += &format!("priority = {}\n", dice.between(1, 4));
+            match order {
+                "fp" => text += &format!("priority = {}\n", dice.between(1, 4)),
+                // Several are equal.
+                "fp-rr" => text += &format!("priority = {}\n", 10 - deadline / 4_000),
+                _ => {}
             }
         }
     }
@@ -181,7 +184,7 @@ fn hold(order: &str, costs: &Costs) -> (u32, u32) {
 fn fixed_priorities_of_any_kind_and_deadlines_keep_their_promises() {
     let us = Duration::from_micros;
     let costs = Costs { release: us(3), schedule: us(5), switch: us(2), inter_core: us(4), complete: us(1) };
-    for order in ["rm", "dm", "fp", "edf"] {
+    for order in ["rm", "dm", "fp", "edf", "fp-rr"] {
         for costs in [Costs::default(), costs] {
             let (accepted, held) = hold(order, &costs);
             assert!(accepted > ROUNDS / 20 && held > ROUNDS, "{order}: {accepted} accepted, {held} held");

@@ -157,7 +157,7 @@ fn clusters(
 pub(super) fn quantum(given: &Given<Duration>, order: TaskOrder, subject: &str, out: &mut Collector) -> Duration {
     match given {
         Given::Is(at) if !order.has_quantum() => {
-            out.refuse(at.place, subject, "a quantum is given, but only rr and llf have one", "remove it");
+            out.refuse(at.place, subject, "a quantum is given, but only rr, fp-rr and llf have one", "remove it");
         }
         Given::Is(at) if at.value < SHORTEST_QUANTUM => {
             let limit = format!("less than the shortest, {SHORTEST_QUANTUM}");
@@ -183,12 +183,12 @@ fn priority(
     let home = wanted?;
     match (given, home.order) {
         (Given::Broken, _) => None,
-        (Given::Absent, TaskOrder::FixedPriority) => {
+        (Given::Absent, order) if order.has_priorities() => {
             out.add(place, subject, Complaint::MissingKey { key: "priority", example: "priority = 10".into() });
             None
         }
         (Given::Absent, _) => Some(0),
-        (Given::Is(at), TaskOrder::FixedPriority) => match u32::try_from(at.value) {
+        (Given::Is(at), order) if order.has_priorities() => match u32::try_from(at.value) {
             Ok(priority) if priority <= MAX_PRIORITY => Some(priority),
             _ => {
                 let limit = format!("more than {MAX_PRIORITY}");

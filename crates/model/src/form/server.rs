@@ -25,7 +25,7 @@ const SERVER: [&str; 15] = [
 ];
 const SPREADS: [(&str, Migration); 3] =
     [("partitioned", Migration::Partitioned), ("clustered", Migration::Clustered), ("global", Migration::Global)];
-const ORDERS: [&str; 9] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr"];
+const ORDERS: [&str; 10] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr", "fp-rr"];
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
 
@@ -40,7 +40,7 @@ const EARLY: [(&str, EarlyArrival); 3] =
 /// What names of orders look like.
 pub(super) const POLICIES: &str =
     "partitioned-, clustered- or global- with fp, rm, dm, edf, llf, llf-at-release, sjf, \
-                                   fifo or rr";
+                                   fifo, rr or fp-rr";
 
 /// All names of orders with their spreads: `partitioned-fp` …
 pub(super) fn policy_names() -> impl Iterator<Item = String> {

@@ -5,43 +5,54 @@ use tactus_time::{Duration, Level, TaskId};
 
 /// A job on a core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Job {
-    pub(super) name: (TaskId, Level),
+pub struct Job {
+    /// Its task.
+    pub name: (TaskId, Level),
     /// Where its task is kept, among the core's own or the shared ones as the level says.
-    pub(super) place: u16,
-    pub(super) number: u32,
+    pub place: u16,
+    /// Its number among the jobs of its task.
+    pub number: u32,
 }
 
 impl Job {
-    pub(super) fn of(task: &TaskState, place: usize) -> Job {
+    /// The oldest unfinished job of the task at this place.
+    pub fn of(task: &TaskState, place: usize) -> Job {
         Job { name: task.name, place: place as u16, number: task.job }
     }
-    pub(super) fn place(&self) -> usize {
+    /// Where its task is kept.
+    pub fn place(&self) -> usize {
         usize::from(self.place)
     }
-    pub(crate) fn is_local(&self) -> bool {
+    /// Whether it is of level A or B.
+    pub fn is_local(&self) -> bool {
         self.name.1 <= Level::B
     }
 }
 
 /// A ghost on a core.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ghost {
-    pub(super) name: (TaskId, Level),
-    pub(super) place: u16,
+pub struct Ghost {
+    /// Its task.
+    pub name: (TaskId, Level),
+    /// Where its task is kept, as for a job.
+    pub place: u16,
     /// The finished job whose ghost it is.
-    pub(super) job: u32,
-    pub(super) left: Duration,
+    pub job: u32,
+    /// What remains of the budget.
+    pub left: Duration,
 }
 
 impl Ghost {
-    pub(super) fn of(task: &TaskState, place: usize) -> Ghost {
+    /// That of the last finished job of the task at this place.
+    pub fn of(task: &TaskState, place: usize) -> Ghost {
         Ghost { name: task.name, place: place as u16, job: task.job.wrapping_sub(1), left: task.left }
     }
-    pub(super) fn place(&self) -> usize {
+    /// Where its task is kept.
+    pub fn place(&self) -> usize {
         usize::from(self.place)
     }
-    pub(super) fn is(&self, other: &Option<Ghost>) -> bool {
+    /// Whether the other one is the ghost of the same job.
+    pub fn is(&self, other: &Option<Ghost>) -> bool {
         other.is_some_and(|other| (other.name, other.job) == (self.name, self.job))
     }
 }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// The two containers of one core.
-pub(crate) struct Local {
+pub struct Local {
     /// By place; places are in the order of task numbers.
     pub(super) tasks: Vec<TaskState>,
     /// Each task's next boundary, at A and at B.
@@ -26,18 +26,18 @@ pub(crate) struct Local {
 
 /// What levels A and B want of the core.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// The ghosts that are selected at A and B.
-    pub(crate) ghosts: [Option<Ghost>; 2],
+    pub ghosts: [Option<Ghost>; 2],
     /// The job to run.
-    pub(crate) run: Option<Job>,
+    pub run: Option<Job>,
     /// When they have to look again.
-    pub(crate) timer: Instant,
+    pub timer: Instant,
 }
 
 impl Local {
     /// Those of these levels on this core; of level A if that is among them.
-    pub(crate) fn new(setup: &PolicyConfig, mc2: &Mc2, id: CoreId, levels: &[Level]) -> Local {
+    pub fn new(setup: &PolicyConfig, mc2: &Mc2, id: CoreId, levels: &[Level]) -> Local {
         let numbers: Vec<usize> = (0..setup.tasks.len())
             .filter(|n| levels.contains(&setup.tasks[*n].level) && setup.tasks[*n].core == Some(id))
             .collect();
@@ -65,7 +65,7 @@ impl Local {
     }
 
     /// Charges the job that ran and does what the event or its budget asks. Whether it could go on.
-    pub(crate) fn leave(&mut self, ran: Job, elapsed: Duration, event: Event, records: &mut Recorder) -> bool {
+    pub fn leave(&mut self, ran: Job, elapsed: Duration, event: Event, records: &mut Recorder) -> bool {
         let task = &mut self.tasks[ran.place()];
         task.charge(elapsed);
         let goes_on = match event {
@@ -96,7 +96,7 @@ impl Local {
     }
 
     /// Uses up the budget of a ghost that was selected.
-    pub(crate) fn drain(&mut self, ghost: &Ghost, elapsed: Duration) {
+    pub fn drain(&mut self, ghost: &Ghost, elapsed: Duration) {
         let task = &mut self.tasks[ghost.place()];
         // A release that another core noticed may have ended it.
         let same = task.state == State::Ghost && Ghost::of(task, ghost.place()).job == ghost.job;
@@ -106,14 +106,14 @@ impl Local {
     }
 
     /// Where the core is in its table.
-    pub(crate) fn look_up(&mut self, now: Instant) -> Now {
+    pub fn look_up(&mut self, now: Instant) -> Now {
         self.table.advance(now)
     }
 
     /// How much of the time since `last` belongs to the slot's owner although `ran` had the core: a slot is its
     /// owner's from its nominal start, and from the job's nominal release if that is later. Nothing if the owner
     /// would have used up its budget before its job could begin: an entry that is so late is not the job's doing.
-    pub(crate) fn late(&self, table: &Now, ran: Option<Job>, last: Instant, now: Instant) -> Duration {
+    pub fn late(&self, table: &Now, ran: Option<Job>, last: Instant, now: Instant) -> Duration {
         let Some(slot) = &table.slot else { return Duration::ZERO };
         let task = &self.tasks[slot.owner];
         if ran.is_some_and(|job| job.name == task.name) {
@@ -128,21 +128,21 @@ impl Local {
     }
 
     /// Whether the slot's owner goes on with the job that it had the core for.
-    pub(crate) fn level_a_goes_on(&self, table: &Now, unfinished: Option<Job>) -> bool {
+    pub fn level_a_goes_on(&self, table: &Now, unfinished: Option<Job>) -> bool {
         let (Some(slot), Some(job)) = (&table.slot, unfinished) else { return false };
         let task = &self.tasks[slot.owner];
         task.state == State::Ready && Job::of(task, slot.owner) == job
     }
 
     /// Charges the slot's owner, once its job is released, for what is its by [`late`](Local::late).
-    pub(crate) fn charge_late(&mut self, table: &Now, late: Duration) {
+    pub fn charge_late(&mut self, table: &Now, late: Duration) {
         if let Some(slot) = table.slot.as_ref().filter(|_| !late.is_zero()) {
             self.tasks[slot.owner].charge(late);
         }
     }
 
     /// Makes due all boundaries up to now: of level A and, unless it is `deaf`, of level B.
-    pub(crate) fn release_due(&mut self, deaf: bool, records: &mut Recorder) {
+    pub fn release_due(&mut self, deaf: bool, records: &mut Recorder) {
         loop {
             let [a, b] = [0, 1].map(|level| self.releases[level].peek());
             let from_b = !deaf && b.is_some_and(|b| a.is_none_or(|a| b < a));
@@ -176,12 +176,12 @@ impl Local {
     }
 
     /// Chooses, A before B: the slot's owner, then the earliest deadline. A ghost is passed over, but noted.
-    pub(crate) fn choose(&self, table: &Now, now: Instant) -> Wanted {
+    pub fn choose(&self, table: &Now, now: Instant) -> Wanted {
         self.choose_and_wait(table, now, true)
     }
 
     /// The same; the time-out is for boundaries and slots that begin as well if `alarms` says so.
-    pub(crate) fn choose_and_wait(&self, table: &Now, now: Instant, alarms: bool) -> Wanted {
+    pub fn choose_and_wait(&self, table: &Now, now: Instant, alarms: bool) -> Wanted {
         let timer = if alarms { table.next } else { Instant::NEVER };
         let mut wanted = Wanted { ghosts: [None; 2], run: None, timer };
         if alarms {
@@ -234,27 +234,26 @@ impl Local {
     }
 
     /// What the task's oldest unfinished job was charged.
-    pub(crate) fn charged(&self, place: usize) -> Duration {
+    pub fn charged(&self, place: usize) -> Duration {
         self.tasks[place].charged
     }
 }
 
 /// What the variants of MC² ask beside.
-#[cfg(feature = "mc2-variants")]
 impl Local {
     /// Whether it has no task.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
     /// When a boundary or a slot is due next.
-    pub(crate) fn due(&mut self, now: Instant) -> Instant {
+    pub fn due(&mut self, now: Instant) -> Instant {
         let first = self.releases.iter().filter_map(Heap::peek).map(Key::time).fold(Instant::NEVER, Instant::min);
         self.table.advance(now).next.min(first)
     }
 
     /// The task at this place.
-    pub(crate) fn task(&self, place: usize) -> &TaskState {
+    pub fn task(&self, place: usize) -> &TaskState {
         &self.tasks[place]
     }
 }

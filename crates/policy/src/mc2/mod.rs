@@ -9,16 +9,12 @@
 //! The tasks may change while the system runs (`reconfigure`).
 
 mod check;
-mod face;
-#[cfg(feature = "mc2-variants")]
-mod fine;
 mod job;
 mod local;
-#[cfg(feature = "mc2-variants")]
-mod messages;
 mod parameters;
 mod reconfigure;
 mod shared;
+mod status;
 mod table;
 mod task_state;
 
@@ -27,23 +23,16 @@ use crate::records::{Clock, Recorder};
 use crate::tickets::ContainerRank;
 use crate::{Decision, Event, Policy, PolicyConfig, PolicyConfigError, Reconfigurable, Running};
 use alloc::vec::Vec;
-use face::{Doing, Face};
-#[cfg(feature = "mc2-variants")]
-pub(crate) use fine::Fine;
-#[cfg(feature = "mc2-variants")]
-use job::Ghost;
-pub(crate) use job::Job;
-use local::Local;
-#[cfg(feature = "mc2-variants")]
-pub(crate) use messages::Messages;
-#[cfg(feature = "mc2-variants")]
-pub use parameters::FineMc2;
+pub use job::{Ghost, Job};
+pub use local::{Local, Wanted as LocalWanted};
 pub use parameters::{Mc2, Mc2Now};
 use reconfigure::Watch;
-use shared::Shared;
+pub use shared::{Shared, Wanted as SharedWanted};
+pub use status::{Activity, CoreStatus};
 use tactus_record::{EventKind, Sink};
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_time::{CoreId, CoreSet, Instant, Level};
+pub use task_state::{State, TaskState};
 
 /// What all cores share.
 pub struct Containers {
@@ -56,7 +45,7 @@ pub struct Core {
     clock: Clock,
     order: Order<Unlocked>,
     local: Local,
-    face: Face,
+    status: CoreStatus,
     /// What it knows of changes, from when on it has to look at them, and when the next one is asked for.
     watch: Watch,
     look: Instant,
@@ -90,7 +79,7 @@ impl Containers {
                 clock: Clock::default(),
                 order: Order::unlocked(),
                 local: Local::new(setup, mc2, id, &[Level::A, Level::B]),
-                face: Face::new(),
+                status: CoreStatus::default(),
                 watch: Watch::default(),
                 look: Instant::NEVER,
                 next_change: Instant::NEVER,
@@ -109,6 +98,17 @@ impl Containers {
         cores[RELEASE_CORE.index()].next_shared = shared.next_release();
         (Containers { shared: Lock::new(shared) }, cores)
     }
+}
+
+/// The parameters of MC² in a set-up for it in which nothing changes.
+///
+/// # Errors
+/// If the set-up breaks a rule, the first one found, or is for anything else.
+pub fn checked(setup: &PolicyConfig) -> Result<&Mc2, PolicyConfigError> {
+    let crate::PolicySpec::Mc2(mc2) = &setup.kind else { return Err(PolicyConfigError::OtherProgram) };
+    crate::check::check(setup)?;
+    check::check(setup, mc2, &[])?;
+    Ok(mc2)
 }
 
 /// The parameters of MC² in a set-up for it.
@@ -132,8 +132,8 @@ impl Containers {
         let last = core.clock.last();
         let (now, elapsed) = core.clock.advance(now);
         let mut records = Recorder { sink: records, core: core.id, now };
-        let ran = core.face.job();
-        let was_open = core.face.doing != Doing::Nothing && !ran.is_some_and(|job| job.is_local());
+        let ran = core.status.job();
+        let was_open = core.status.activity != Activity::Nothing && !ran.is_some_and(|job| job.is_local());
         let me = core.id;
         let mut unfinished = None;
         // A core that was open to C has something to say there whatever comes, so the event can come first.
@@ -151,7 +151,7 @@ impl Containers {
             if let Some(job) = ran.filter(|job| !job.is_local()) {
                 unfinished = shared.leave(me, job, elapsed, event, &mut records).then_some(job);
             }
-            if let Some(ghost) = &mut core.face.ghosts[2] {
+            if let Some(ghost) = &mut core.status.ghosts[2] {
                 ghost.left = ghost.left.saturating_sub(elapsed);
                 shared.drain(me, ghost, elapsed);
             }
@@ -159,7 +159,7 @@ impl Containers {
         if let Some(job) = ran.filter(Job::is_local) {
             unfinished = core.local.leave(job, elapsed, event, &mut records).then_some(job);
         }
-        for ghost in core.face.ghosts[..2].iter_mut().flatten() {
+        for ghost in core.status.ghosts[..2].iter_mut().flatten() {
             ghost.left = ghost.left.saturating_sub(elapsed);
             core.local.drain(ghost, elapsed);
         }
@@ -178,7 +178,7 @@ impl Containers {
         }
 
         let mut ticket = 0;
-        let mut wanted = shared::Wanted::default();
+        let mut wanted = SharedWanted::default();
         if let Some(shared) = &mut held {
             ticket = shared.ticket();
             shared.set_open(me, open);
@@ -197,7 +197,12 @@ impl Containers {
         drop(held);
 
         let run = local.run.map(|job| (job, core.local.charged(job.place()))).or(wanted.run);
-        core.face.switch([local.ghosts[0], local.ghosts[1], wanted.ghost], unfinished, run.map(|r| r.0), &mut records);
+        core.status.switch(
+            [local.ghosts[0], local.ghosts[1], wanted.ghost],
+            unfinished,
+            run.map(|r| r.0),
+            &mut records,
+        );
         for other in notify.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
         }

@@ -18,20 +18,6 @@ pub struct Mc2 {
     pub tables: Vec<Table>,
 }
 
-/// MC² with the machinery of its source: a lock for each container and each core.
-#[cfg(feature = "mc2-variants")]
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FineMc2 {
-    /// What is to be scheduled, and how.
-    pub mc2: Mc2,
-    /// Core 0 serves the releases of all cores.
-    pub interrupt_master: bool,
-    /// Its timers that expire within a microsecond are one. Needs the master.
-    pub timer_merging: bool,
-    /// What A and B displace is queued by the master. Needs the master.
-    pub work_redistribution: bool,
-}
-
 /// What a reconfiguration brings beside the parameters of its own task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mc2Now {
@@ -90,22 +76,6 @@ impl Parameters for Mc2Now {
         let budgets = input.list(2 + 8, |input| Ok((TaskId(u16::from_le_bytes(input.take()?)), input.time()?)))?;
         let tables = input.list(1 + TABLE_BYTES, |input| Ok((CoreId(input.byte()?), table(input)?)))?;
         Ok(Mc2Now { budgets, tables })
-    }
-}
-
-#[cfg(feature = "mc2-variants")]
-impl Parameters for FineMc2 {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend([self.interrupt_master, self.timer_merging, self.work_redistribution].map(u8::from));
-        self.mc2.encode(out);
-    }
-    fn decode(input: &mut Input) -> Result<FineMc2, DecodeError> {
-        Ok(FineMc2 {
-            interrupt_master: input.boolean()?,
-            timer_merging: input.boolean()?,
-            work_redistribution: input.boolean()?,
-            mc2: Mc2::decode(input)?,
-        })
     }
 }
 

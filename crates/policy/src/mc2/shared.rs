@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// The two containers that all cores share.
-pub(crate) struct Shared {
+pub struct Shared {
     /// By place; places are in the order of task numbers.
     pub(super) tasks: Vec<TaskState>,
     spots: Vec<Spot>,
@@ -62,17 +62,18 @@ struct Entry {
 
 /// What levels C and D want of a core.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// The ghost that is selected at C.
-    pub(crate) ghost: Option<Ghost>,
+    pub ghost: Option<Ghost>,
     /// The job to run, and what it was charged.
-    pub(crate) run: Option<(Job, Duration)>,
+    pub run: Option<(Job, Duration)>,
     /// When its budget or that of the ghost ends.
-    pub(crate) timer: Option<Instant>,
+    pub timer: Option<Instant>,
 }
 
 impl Shared {
-    pub(crate) fn new(setup: &PolicyConfig, mc2: &Mc2) -> Shared {
+    /// Both, empty. The set-up must have been checked.
+    pub fn new(setup: &PolicyConfig, mc2: &Mc2) -> Shared {
         let tasks: Vec<TaskState> = setup
             .tasks
             .iter()
@@ -100,7 +101,7 @@ impl Shared {
     }
 
     /// The place of this decision among all that take the lock.
-    pub(crate) fn ticket(&mut self) -> u32 {
+    pub fn ticket(&mut self) -> u32 {
         self.tickets = self.tickets.wrapping_add(1);
         self.tickets
     }
@@ -111,19 +112,12 @@ impl Shared {
     }
 
     /// When the next task of level C or D is due.
-    pub(crate) fn next_release(&self) -> Instant {
+    pub fn next_release(&self) -> Instant {
         self.releases.peek().map_or(Instant::NEVER, Key::time)
     }
 
     /// Charges the job that ran on the core and does what the event or its budget asks. Whether it could go on.
-    pub(crate) fn leave(
-        &mut self,
-        me: CoreId,
-        ran: Job,
-        elapsed: Duration,
-        event: Event,
-        records: &mut Recorder,
-    ) -> bool {
+    pub fn leave(&mut self, me: CoreId, ran: Job, elapsed: Duration, event: Event, records: &mut Recorder) -> bool {
         let task = &mut self.tasks[ran.place()];
         task.charge(elapsed);
         let (goes_on, changed) = match event {
@@ -149,7 +143,7 @@ impl Shared {
     }
 
     /// Uses up the budget of the ghost that was selected on the core, unless it has ended meanwhile.
-    pub(crate) fn drain(&mut self, me: CoreId, ghost: &Ghost, elapsed: Duration) {
+    pub fn drain(&mut self, me: CoreId, ghost: &Ghost, elapsed: Duration) {
         let task = &mut self.tasks[ghost.place()];
         let same = task.state == State::Ghost && Ghost::of(task, ghost.place()).job == ghost.job;
         let ended = same && task.drain(elapsed);
@@ -191,7 +185,7 @@ impl Shared {
 
     /// Tells whether the core is open to C. When it closes, its tasks go back to the queues: it is the core itself
     /// that calls, so they run nowhere.
-    pub(crate) fn set_open(&mut self, me: CoreId, open: bool) {
+    pub fn set_open(&mut self, me: CoreId, open: bool) {
         let entry = &mut self.cores[me.index()];
         if entry.open == open {
             return;
@@ -213,7 +207,7 @@ impl Shared {
 
     /// Makes due all boundaries up to now. A ghost that ends thereby on another core is that core's concern: it is
     /// among those to notify.
-    pub(crate) fn release_due(&mut self, me: CoreId, notify: &mut CoreSet, records: &mut Recorder) {
+    pub fn release_due(&mut self, me: CoreId, notify: &mut CoreSet, records: &mut Recorder) {
         while let Some(due) = self.releases.peek() {
             if due.time() > records.now {
                 break;
@@ -241,7 +235,7 @@ impl Shared {
     }
 
     /// Links what is queued to cores, first at C, then at D.
-    pub(crate) fn link(&mut self, me: CoreId, notify: &mut CoreSet) {
+    pub fn link(&mut self, me: CoreId, notify: &mut CoreSet) {
         while let Some(best) = self.level_c.peek() {
             let Some(core) = self.wanting.least_urgent(me) else { break };
             let entry = &mut self.cores[core.index()];
@@ -317,7 +311,7 @@ impl Shared {
     }
 
     /// Takes up on this core what is linked to it.
-    pub(crate) fn take_up(&mut self, me: CoreId, now: Instant) -> Wanted {
+    pub fn take_up(&mut self, me: CoreId, now: Instant) -> Wanted {
         let open_to_d = self.open_to_d(me);
         let entry = &mut self.cores[me.index()];
         entry.current_c = entry.linked_c.map(Key::place);
@@ -341,32 +335,31 @@ impl Shared {
 }
 
 /// What the variants of MC² ask beside.
-#[cfg(feature = "mc2-variants")]
 impl Shared {
     /// Whether it is displaced, and waits for the core.
-    pub(super) fn leaving(&self, place: usize, core: CoreId) -> bool {
+    pub fn leaving(&self, place: usize, core: CoreId) -> bool {
         self.spots[place] == Spot::Leaving(core)
     }
 
     /// The core has nothing on its hands.
-    pub(super) fn nothing_current(&mut self, core: CoreId) {
+    pub fn nothing_current(&mut self, core: CoreId) {
         let entry = &mut self.cores[core.index()];
         (entry.current_c, entry.current_d) = (None, None);
     }
 
     /// The core does not have it, and never will.
-    pub(super) fn free(&mut self, place: usize) {
+    pub fn free(&mut self, place: usize) {
         self.queue(place);
     }
 
     /// What a core has on its hands as far as is known, at C and at D.
-    pub(super) fn current(&self, core: CoreId) -> [Option<usize>; 2] {
+    pub fn current(&self, core: CoreId) -> [Option<usize>; 2] {
         let entry = &self.cores[core.index()];
         [entry.current_c, entry.current_d]
     }
 
     /// The task at this place.
-    pub(super) fn task(&self, place: usize) -> &TaskState {
+    pub fn task(&self, place: usize) -> &TaskState {
         &self.tasks[place]
     }
 }

@@ -6,7 +6,7 @@ use tactus_time::{Duration, Instant, TaskId};
 
 /// A table and the place that was looked at last.
 #[derive(Default)]
-pub(crate) struct Position {
+pub struct Position {
     cycle: Duration,
     slots: Vec<Slot>,
     /// Start of the present cycle.
@@ -22,32 +22,32 @@ struct Slot {
 }
 
 /// What the table says at some time.
-pub(crate) struct Now {
+pub struct Now {
     /// The slot, if there is one.
-    pub(crate) slot: Option<NowSlot>,
+    pub slot: Option<NowSlot>,
     /// When the next slot starts.
-    pub(crate) next: Instant,
+    pub next: Instant,
 }
 
 /// A slot of this cycle.
-pub(crate) struct NowSlot {
+pub struct NowSlot {
     /// Whose it is.
-    pub(crate) owner: usize,
+    pub owner: usize,
     /// When it started.
-    pub(crate) start: Instant,
+    pub start: Instant,
     /// When it ends.
-    pub(crate) end: Instant,
+    pub end: Instant,
 }
 
 impl Position {
     /// `place` turns tasks into what the core calls them.
-    pub(crate) fn new(table: &Table, place: impl Fn(TaskId) -> usize) -> Position {
+    pub fn new(table: &Table, place: impl Fn(TaskId) -> usize) -> Position {
         let slot = |slot: &crate::Slot| Slot { owner: place(slot.task), start: slot.start, end: slot.end };
         Position { cycle: table.cycle, slots: table.slots.iter().map(slot).collect(), start: Instant::ZERO, slot: 0 }
     }
 
     /// Moves on to `now`, which never goes back: one step for each slot that ended, and one for all cycles together.
-    pub(crate) fn advance(&mut self, now: Instant) -> Now {
+    pub fn advance(&mut self, now: Instant) -> Now {
         let Some(first) = self.slots.first() else { return Now { slot: None, next: Instant::NEVER } };
         let inside = now.since(self.start);
         if inside >= self.cycle {

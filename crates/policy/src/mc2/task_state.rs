@@ -15,7 +15,7 @@ use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Whether a task has something that competes for a core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
+pub enum State {
     /// No pending job, or its budget is used up.
     Waiting,
     /// A pending job that may run.
@@ -26,9 +26,11 @@ pub(crate) enum State {
 
 /// A task, its jobs and its budgets.
 #[derive(Clone, Debug)]
-pub(crate) struct TaskState {
-    pub(crate) name: (TaskId, Level),
-    pub(crate) state: State,
+pub struct TaskState {
+    /// The task.
+    pub name: (TaskId, Level),
+    /// What it has to compete with.
+    pub state: State,
     /// It has boundaries before this instant only: none any more if its component was stopped.
     until: Instant,
     stopped: bool,
@@ -37,19 +39,21 @@ pub(crate) struct TaskState {
     /// Length of each budget, the allowance included.
     pub(super) full: Duration,
     /// Jobs are held to their budgets.
-    pub(crate) enforce: bool,
+    pub enforce: bool,
     /// Left-over budget becomes a ghost.
     ghosts: bool,
     /// How many boundaries have been noticed: jobs released, budgets arrived. And when the next one is due.
     released: u32,
     next: Instant,
     /// The oldest unfinished job and what it was charged.
-    pub(crate) job: u32,
-    pub(crate) charged: Duration,
+    pub job: u32,
+    /// See `job`.
+    pub charged: Duration,
     /// The budget in use: its number, its boundary and what is left of it.
     budget: u32,
     boundary: Instant,
-    pub(crate) left: Duration,
+    /// See `budget`.
+    pub left: Duration,
 }
 
 impl TaskState {
@@ -62,7 +66,8 @@ impl TaskState {
         budget.checked_add(allowance).unwrap_or(Duration::MAX)
     }
 
-    pub(crate) fn new(id: TaskId, task: &Task, mc2: &Mc2) -> TaskState {
+    /// The task before its first job.
+    pub fn new(id: TaskId, task: &Task, mc2: &Mc2) -> TaskState {
         let budgeted = task.level != Level::D;
         let enforce = mc2.enforce && budgeted;
         TaskState {
@@ -86,24 +91,24 @@ impl TaskState {
     }
 
     /// Place among the tasks of levels A to C: the deadline of the budget in use.
-    pub(crate) fn deadline_key(&self, place: usize) -> Key {
+    pub fn deadline_key(&self, place: usize) -> Key {
         Key::at(self.boundary.saturating_add(self.deadline), place)
     }
 
     /// Place among the tasks of level D: the release of the oldest unfinished job.
-    pub(crate) fn release_key(&self, place: usize) -> Key {
+    pub fn release_key(&self, place: usize) -> Key {
         Key::at(self.boundary, place)
     }
 
     /// The boundary after the one at `boundary`; nothing if it is later than all that the task has.
-    pub(crate) fn next_boundary(&self, boundary: Instant) -> Option<Instant> {
+    pub fn next_boundary(&self, boundary: Instant) -> Option<Instant> {
         let next = boundary.saturating_add(self.period);
         (next < self.until).then_some(next)
     }
 
     /// From when on the task can run, as things stand at `now`, boundaries included that are due and not yet noticed;
     /// and what it has left of its budget then. Nothing if it cannot.
-    pub(crate) fn ready_since(&self, now: Instant) -> Option<(Instant, Duration)> {
+    pub fn ready_since(&self, now: Instant) -> Option<(Instant, Duration)> {
         match self.state {
             State::Ready => Some((self.boundary, self.left)),
             State::Waiting | State::Ghost => {
@@ -114,7 +119,7 @@ impl TaskState {
 
     /// Makes due what the boundary brings: a job, a budget, the end of a ghost. Whether the state or the deadline of
     /// what competes has changed.
-    pub(crate) fn release(&mut self, boundary: Instant, records: &mut Recorder) -> bool {
+    pub fn release(&mut self, boundary: Instant, records: &mut Recorder) -> bool {
         if boundary >= self.until {
             return false;
         }
@@ -131,13 +136,13 @@ impl TaskState {
     }
 
     /// Charges the running job.
-    pub(crate) fn charge(&mut self, elapsed: Duration) {
+    pub fn charge(&mut self, elapsed: Duration) {
         self.charged = self.charged.checked_add(elapsed).unwrap_or(Duration::MAX);
         self.left = self.left.saturating_sub(elapsed);
     }
 
     /// Ends the oldest unfinished job.
-    pub(crate) fn complete(&mut self, records: &mut Recorder) {
+    pub fn complete(&mut self, records: &mut Recorder) {
         records.job(EventKind::Complete, self.name, self.job, self.charged.as_nanos());
         self.job = self.job.wrapping_add(1);
         self.charged = Duration::ZERO;
@@ -157,7 +162,7 @@ impl TaskState {
     }
 
     /// If the budget is used up: goes on to the next one, or waits for it. Whether it was used up.
-    pub(crate) fn exhaust(&mut self, records: &mut Recorder) -> bool {
+    pub fn exhaust(&mut self, records: &mut Recorder) -> bool {
         if !self.enforce || !self.left.is_zero() {
             return false;
         }
@@ -173,7 +178,7 @@ impl TaskState {
     }
 
     /// Uses up the ghost's budget. Whether the ghost is at its end.
-    pub(crate) fn drain(&mut self, elapsed: Duration) -> bool {
+    pub fn drain(&mut self, elapsed: Duration) -> bool {
         self.left = self.left.saturating_sub(elapsed);
         let end = self.left.is_zero();
         if end {
@@ -183,7 +188,7 @@ impl TaskState {
     }
 
     /// Takes the task out for good.
-    pub(crate) fn remove(&mut self, records: &mut Recorder) {
+    pub fn remove(&mut self, records: &mut Recorder) {
         records.job(EventKind::Removed, self.name, self.job, 0);
         (self.until, self.stopped) = (Instant::ZERO, true);
         self.state = State::Waiting;

@@ -141,6 +141,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         changes: None,
         events: None,
         resources: None,
+        sequence: None,
         lost: false,
         laxities,
         waits: tasks.iter().any(|task| task.limit.most > 0),

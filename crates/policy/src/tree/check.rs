@@ -123,18 +123,10 @@ fn check_server(setup: &PolicyConfig, tree: &Tree, n: usize, server: &Server) ->
     if covered != server.cores.bits() {
         return Err(PolicyConfigError::ServerQueues(place));
     }
-    let timed = matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::RoundRobin);
-    if timed && server.quantum.is_zero() {
+    if server.order.has_quantum() && server.quantum.is_zero() {
         return Err(PolicyConfigError::ServerQuantum(place));
     }
-    let orders_servers = matches!(
-        server.order,
-        TaskOrder::FixedPriority
-            | TaskOrder::RateMonotonic
-            | TaskOrder::DeadlineMonotonic
-            | TaskOrder::EarliestDeadline
-    );
-    if inner && !orders_servers {
+    if inner && !server.order.orders_servers() {
         return Err(PolicyConfigError::ServerOrder(place));
     }
     match server.supply {

@@ -65,6 +65,17 @@ impl Path {
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, bool)> + '_ {
         self.at[..self.length].iter().map(|(vp, background)| (usize::from(*vp), *background))
     }
+    /// The server on the way is another one than the [only one](Path::only_server).
+    fn go_to(&mut self, vp: usize) {
+        self.at[1] = (vp as u16, false);
+    }
+    /// The only server on the way, if it does not run in background.
+    pub(super) fn only_server(&self) -> Option<usize> {
+        match self.at[..self.length] {
+            [_, (vp, false)] => Some(usize::from(vp)),
+            _ => None,
+        }
+    }
     pub(super) fn last(&self) -> Option<usize> {
         self.iter().next_back().map(|(vp, _)| vp)
     }
@@ -96,5 +107,23 @@ impl CoreState {
             OnCore::Job { place, .. } => Some(place),
             OnCore::Nothing | OnCore::Idle => None,
         }
+    }
+    /// The core, which was idle, is in this server from now on.
+    pub(super) fn enter_server(&mut self, vp: usize) {
+        self.path.clear();
+        self.path.push(self.root, false);
+        self.path.push(vp, false);
+        self.charged = self.path;
+    }
+    /// The core runs the job from now on, inside one server.
+    pub(super) fn go_to(&mut self, place: usize, job: u32, vp: usize, timer: Instant) {
+        self.offer = Offer::Task(place);
+        (self.plan, self.notified) = (Some(place), Some(place));
+        self.doing = OnCore::Job { place, job };
+        self.idle = false;
+        self.called = false;
+        self.path.go_to(vp);
+        self.charged.go_to(vp);
+        self.armed = timer;
     }
 }

@@ -8,6 +8,7 @@ use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::{Resources, SharedResources};
 use super::task_state::TaskState;
+use super::timetable::Sequence;
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
@@ -81,6 +82,8 @@ pub(crate) struct Domain {
     pub(super) laxities: bool,
     /// Whether any of its jobs may wait.
     pub(super) waits: bool,
+    /// The windows of partitions on its one core, where the next one's follows from them alone.
+    pub(super) sequence: Option<Sequence>,
 }
 
 /// A server on one core.
@@ -134,6 +137,11 @@ impl Domain {
     /// One call of the policy. What fell due while the parent had the core is handled at its own time.
     pub(super) fn handle(&mut self, me: usize, entry: Entry, records: &mut dyn Sink) -> Decision {
         let Entry { now, absent, event, facts, ticket, shared } = entry;
+        if let Some(sequence) = &mut self.sequence {
+            for (vp, at) in sequence.take_looks() {
+                self.core_states[me].replenish.insert(Key::at(at, vp));
+            }
+        }
         let core_state = &mut self.core_states[me];
         let now = now.max(core_state.since);
         let left = absent.map_or(now, |at| at.max(core_state.since).min(now));
@@ -400,7 +408,7 @@ impl Domain {
             }
         }
         let task = &self.tasks[place];
-        if task.order == TaskOrder::RoundRobin {
+        if task.order.takes_turns() {
             timer = timer.min(now.saturating_add(task.slice));
         }
         timer.min(task.may_run_until(now)).min(self.overtaken(me, now)).min(self.section_ends(now))

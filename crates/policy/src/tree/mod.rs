@@ -201,6 +201,14 @@ impl Policy for Servers {
         }
     }
 
+    #[inline(always)]
+    fn expire<S: Sink>(&self, core: &mut Core, now: Instant, records: &mut S) -> Option<Decision> {
+        match &mut core.home {
+            Home::Own(domain) if core.absent.is_none() && core.arrived == 0 => domain.next_window(now, records),
+            Home::Own(_) | Home::Shared(_) => None,
+        }
+    }
+
     fn input(&self, core: &mut Core, input: Input) {
         match (input, &mut core.home) {
             (Input::Absent { since }, _) => core.absent = Some(since),

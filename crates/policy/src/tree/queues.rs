@@ -50,6 +50,19 @@ impl Queues {
             self.settle(queue, place as usize, key);
         }
     }
+    /// Whether the entity is in its queue, and nothing else is.
+    #[inline]
+    pub(crate) fn is_only(&self, entity: usize) -> bool {
+        matches!(&self.heaps[self.home[entity] as usize][..], [only] if only.place() == entity)
+    }
+    /// Puts the key of another entity of the same queue in the place of one that [is the only one](Queues::is_only) there.
+    #[inline]
+    pub(crate) fn replace_only(&mut self, entity: usize, key: Key) {
+        if let Some(only) = self.heaps[self.home[entity] as usize].first_mut() {
+            *only = key;
+            (self.place[entity], self.place[key.place()]) = (OUT, 0);
+        }
+    }
     /// Takes the entity's key out, if it is in.
     #[inline]
     pub(crate) fn remove(&mut self, entity: usize) {

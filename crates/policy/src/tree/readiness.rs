@@ -21,7 +21,7 @@ impl Domain {
             self.run_queues[queue].looks |= task.ready() != self.queues.contains(place);
         }
         if task.ready() {
-            if task.order == TaskOrder::RoundRobin && task.slice.is_zero() {
+            if task.order.takes_turns() && task.slice.is_zero() {
                 let run_queue = &mut self.run_queues[queue];
                 run_queue.turns += 1;
                 task.turn = run_queue.turns;

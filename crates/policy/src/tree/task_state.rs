@@ -19,6 +19,12 @@ pub(crate) enum Dropped {
     Killed = 1,
 }
 
+/// A turn among jobs of this priority as one key: priorities from 2²⁰ − 1 on are equal, and there are 2⁴³ turns, a century of the shortest.
+fn turn_of_priority(priority: u32, turn: u64) -> u64 {
+    const LARGEST: u32 = (1 << 20) - 1;
+    (u64::from(LARGEST - priority.min(LARGEST)) << 43) | (turn % (1 << 43))
+}
+
 /// A task and its jobs.
 #[derive(Debug)]
 pub(crate) struct TaskState {
@@ -157,6 +163,7 @@ impl TaskState {
             TaskOrder::ShortestJob => self.wcet.as_nanos(),
             TaskOrder::FirstComeFirstServed => self.release.as_nanos(),
             TaskOrder::RoundRobin => self.turn,
+            TaskOrder::FixedPriorityRoundRobin => turn_of_priority(self.priority, self.turn),
         }
     }
 

@@ -1,13 +1,19 @@
 //! Partitions: servers whose time is the windows of a static table. A window begins and ends by the table, whatever runs;
 //! what a partition leaves of its window stays idle, but for partitions that may go on in the background.
+//!
+//! From the end of a window straight to the next one's, where nothing else is due, a look at the table says whose time it is; all else takes
+//! the way of every server.
 
-use super::domain::Domain;
+use super::domain::{Domain, BACKGROUND};
 use super::parameters::{Partitions, Server, Tree};
-use super::timetable::Table;
-use crate::{PolicyConfig, PolicyConfigError};
+use super::timetable::{Sequence, Table};
+use crate::heap::Key;
+use crate::records::{OnCore, Recorder};
+use crate::{Decision, PolicyConfig, PolicyConfigError, Running};
 use alloc::vec::Vec;
-use tactus_task::{ServerKind, Window};
-use tactus_time::{CoreId, Instant, TaskId};
+use tactus_record::{EventKind, Sink};
+use tactus_task::{Overrun, ServerKind, TaskOrder, Window};
+use tactus_time::{CoreId, CoreSet, Instant, TaskId};
 
 /// Gives the partitions of the domain their tables.
 pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
@@ -22,6 +28,88 @@ pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
             budget.follow(Table::new(partitions.frame, windows, core));
         }
         domain.show(n, Instant::ZERO);
+    }
+    domain.sequence = sequence(domain, partitions);
+}
+
+/// The windows on the core of a domain of one core, in their order, if what jobs are ordered by does not change while they run, and no
+/// partition has time outside of its windows.
+fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
+    let [core_state] = &domain.core_states[..] else { return None };
+    let moves = |order| matches!(order, TaskOrder::RoundRobin | TaskOrder::LeastLaxity);
+    let fixed = !domain.tasks.iter().any(|task| task.proxy || moves(task.order));
+    let inside = !domain.vps.iter().any(|vp| vp.background || vp.is_unused());
+    let windows = |server: u16| partitions.windows.get(usize::from(server)).map_or(&[][..], Vec::as_slice);
+    let all = domain.vps.iter().enumerate().map(|(n, vp)| (n, windows(vp.server)));
+    Sequence::new(partitions.frame, core_state.id, all).filter(|_| fixed && inside)
+}
+
+impl Domain {
+    /// Decides, if a job runs whose window has ended, or none, the next partition's has begun, and nothing else is due. What it decides and records
+    /// is what [`Domain::handle`] would; else nothing has changed.
+    pub(super) fn next_window<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Decision> {
+        let sequence = self.sequence.as_mut()?;
+        if self.due.peek().is_some_and(|due| due.time() <= now) {
+            return None;
+        }
+        let passage = sequence.pass(now.as_nanos())?;
+        let core_state = &mut self.core_states[0];
+        let (root, since, tasks) = (core_state.root, core_state.since, self.tasks.len());
+        let entered = &self.vps[passage.entered];
+        let urgency = match (entered.order, &entered.budget) {
+            (TaskOrder::EarliestDeadline, Some(budget)) => budget.deadline().as_nanos(),
+            _ => entered.rank,
+        };
+        let key = Key::new(urgency.min(BACKGROUND - 1), tasks + passage.entered);
+        let after = self.queues.peek(entered.below).filter(|first| entered.awake && first.place() < tasks)?.place();
+        let mut records = Recorder { sink, core: core_state.id, now };
+        match core_state.doing {
+            OnCore::Job { place, job } => {
+                let task = &mut self.tasks[place];
+                // It was entered last in the window that has ended: no other bound has passed since.
+                if core_state.charged.only_server() != Some(passage.left)
+                    || passage.left == passage.entered
+                    || !(passage.began..passage.ended).contains(&since.as_nanos())
+                    || !self.queues.is_only(tasks + passage.left)
+                    || !matches!(task.overrun, Overrun::Continue | Overrun::Skip)
+                {
+                    return None;
+                }
+                task.charge(now.since(since));
+                records.server(EventKind::ServerExhausted, self.vps[passage.left].server, passage.again);
+                records.server(EventKind::ServerReplenish, entered.server, passage.until - now.as_nanos());
+                records.job(EventKind::Preempt, task.name, job, 0);
+                self.queues.replace_only(tasks + passage.left, key);
+                sequence.keep(&passage);
+            }
+            OnCore::Idle => {
+                // Whoever has waited for an earlier bound comes before it.
+                let first = core_state.replenish.peek().filter(|first| first.time() <= now)?;
+                if first.place() != passage.entered || self.queues.len(self.vps[root].below) > 0 {
+                    return None;
+                }
+                records.server(EventKind::ServerReplenish, entered.server, passage.until - now.as_nanos());
+                self.queues.insert(key);
+                core_state.replenish.insert(Key::new(passage.until, passage.entered));
+                core_state.enter_server(passage.entered);
+                self.vps[root].awake = true;
+            }
+            OnCore::Nothing => return None,
+        }
+        let task = &self.tasks[after];
+        records.job(EventKind::Dispatch, task.name, task.job, 0);
+        self.entry = self.entry.wrapping_add(1);
+        self.lost = false;
+        self.vps[root].since = now;
+        // No other partition has a bound before the end of this window.
+        let mut timer = Instant::from_nanos(passage.until).min(task.may_run_until(now));
+        if let Some(due) = self.due.peek() {
+            timer = timer.min(due.time());
+        }
+        core_state.since = now;
+        core_state.go_to(after, task.job, passage.entered, timer);
+        let run = Running { task: task.name.0, job: task.job, charged: task.charged, arrived: task.arrived() };
+        Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 }
 

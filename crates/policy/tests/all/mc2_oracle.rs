@@ -1,10 +1,11 @@
 //! MC² beside a slow machine that works out each nanosecond anew.
 
-use crate::common::levels::{demand_of, moments, slowly, systems, Asked, END};
-use crate::common::{invariants, run, Entry};
+use crate::common::levels::{demand_of, moments, slower, slowly, systems, Asked, END, SCALE};
+use crate::common::{exact, invariants, run, run_policy, Entry};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tactus_policy::{FineMc2, Mc2, PolicyConfig, PolicySpec, Task};
+use tactus_mc2_variants::{Fine, Machinery, Messages};
+use tactus_policy::{Mc2, PolicyConfig, PolicySpec};
 use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, Level, TaskId};
 
@@ -32,34 +33,13 @@ fn budgets_are_never_exceeded(setup: &PolicyConfig, entries: &[Entry]) {
     }
 }
 
-/// A nanosecond of the slow machine lasts a microsecond where timers are merged, so that no time is moved.
-const SCALE: u64 = 1_000;
-
-/// The same system with the machinery of the source, on a slower scale.
-fn with_machinery(
-    setup: &PolicyConfig,
-    [interrupt_master, timer_merging, work_redistribution]: [bool; 3],
-) -> PolicyConfig {
-    let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
-    let mut mc2 = mc2.clone();
-    mc2.allowance = mc2.allowance * SCALE;
-    for table in &mut mc2.tables {
-        table.cycle = table.cycle * SCALE;
-        for slot in &mut table.slots {
-            (slot.start, slot.end) = (slot.start * SCALE, slot.end * SCALE);
-        }
+/// What of the source's machinery these switches turn on.
+fn machinery([interrupt_master, timer_merging, work_redistribution]: [bool; 3]) -> Machinery {
+    Machinery {
+        interrupt_master,
+        timer_merging: timer_merging && interrupt_master,
+        work_redistribution: work_redistribution && interrupt_master,
     }
-    let (timer_merging, work_redistribution) =
-        (timer_merging && interrupt_master, work_redistribution && interrupt_master);
-    let scaled = |task: &Task| Task {
-        offset: task.offset * SCALE,
-        period: task.period * SCALE,
-        deadline: task.deadline * SCALE,
-        budget: task.budget * SCALE,
-        ..*task
-    };
-    let kind = PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution });
-    PolicyConfig { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
 }
 
 /// Back to the slow machine's scale.
@@ -95,19 +75,20 @@ proptest! {
     fn with_a_lock_for_each_container_and_core_it_runs_the_same((setup, most) in systems(), switches in any::<[bool; 3]>()) {
         let demand = demand_of(&most);
         let longer = |task, job| demand(task, job) * SCALE;
-        let entries = rescaled(run(&with_machinery(&setup, switches), &longer, Instant::from_nanos(END * SCALE)));
+        let (fine, cores) = Fine::new(&slower(&setup), machinery(switches)).expect("the set-up is good");
+        let entries = rescaled(run_policy(&fine, cores, &longer, Instant::from_nanos(END * SCALE), exact()));
         let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
         let (ours, d) = moments(&setup, &entries);
         slowly(&still(&setup, mc2), &demand, &ours, &d);
     }
 
     #[test]
-    fn without_locks_it_runs_the_same((mut setup, most) in systems()) {
-        let PolicySpec::Mc2(mc2) = setup.kind.clone() else { unreachable!() };
-        setup.kind = PolicySpec::Mc2Messages(mc2.clone());
+    fn without_locks_it_runs_the_same((setup, most) in systems()) {
+        let PolicySpec::Mc2(mc2) = &setup.kind else { unreachable!() };
         let demand = demand_of(&most);
-        let (ours, d) = moments(&setup, &run(&setup, &demand, Instant::from_nanos(END)));
-        slowly(&still(&setup, &mc2), &demand, &ours, &d);
+        let (messages, cores) = Messages::new(&setup).expect("the set-up is good");
+        let (ours, d) = moments(&setup, &run_policy(&messages, cores, &demand, Instant::from_nanos(END), exact()));
+        slowly(&still(&setup, mc2), &demand, &ours, &d);
     }
 
     #[test]

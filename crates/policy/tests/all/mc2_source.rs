@@ -1,51 +1,52 @@
 //! Statements of MC² (Herman et al.) that no comparison of schedules shows: what slack shifting leaves alone, which core serves releases,
 //! how many events they make, and who queues what was displaced.
 
-use crate::common::levels::{demand_of, systems, END};
-use crate::common::{run, Entry};
+use crate::common::levels::{demand_of, slower, systems, END, SCALE};
+use crate::common::{exact, run, run_policy, Entry};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use tactus_policy::{Event, FineMc2, Mc2, PolicyConfig, PolicySpec, Table, Task};
+use tactus_mc2_variants::{Fine, Machinery};
+use tactus_policy::{Event, Mc2, PolicyConfig, PolicySpec, Table, Task};
 use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-
-/// A nanosecond of drawn systems lasts a microsecond where timers are merged, so that no time is moved.
-const SCALE: u64 = 1_000;
 
 fn us(n: u64) -> Duration {
     Duration::from_micros(n)
 }
 
-/// The drawn system with the machinery of the source, in microseconds; enforced or not, with slack shifting or not.
-fn fine(setup: &PolicyConfig, (enforce, slack_shifting): (bool, bool), redistribution: bool) -> PolicyConfig {
-    let PolicySpec::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
-    let mut mc2 = Mc2 { enforce, slack_shifting, allowance: mc2.allowance * SCALE, tables: mc2.tables.clone() };
-    for table in &mut mc2.tables {
-        table.cycle = table.cycle * SCALE;
-        for slot in &mut table.slots {
-            (slot.start, slot.end) = (slot.start * SCALE, slot.end * SCALE);
-        }
-    }
-    let scaled = |task: &Task| Task {
-        offset: task.offset * SCALE,
-        period: task.period * SCALE,
-        deadline: task.deadline * SCALE,
-        budget: task.budget * SCALE,
-        ..*task
-    };
-    let kind = PolicySpec::FineMc2(FineMc2 {
-        mc2,
-        interrupt_master: true,
-        timer_merging: true,
-        work_redistribution: redistribution,
-    });
-    PolicyConfig { cores: setup.cores, kind, tasks: setup.tasks.iter().map(scaled).collect() }
+/// The drawn system in microseconds; enforced or not, with slack shifting or not.
+fn drawn(setup: &PolicyConfig, (enforce, slack_shifting): (bool, bool)) -> PolicyConfig {
+    let mut setup = slower(setup);
+    mc2_of(&mut setup, |mc2| (mc2.enforce, mc2.slack_shifting) = (enforce, slack_shifting));
+    setup
 }
 
-fn runs(setup: &PolicyConfig, most: &[u64]) -> Vec<Entry> {
+fn mc2_of(setup: &mut PolicyConfig, change: impl FnOnce(&mut Mc2)) {
+    let PolicySpec::Mc2(mc2) = &mut setup.kind else { panic!("{:?}", setup.kind) };
+    change(mc2);
+}
+
+/// An interrupt master, with this beside.
+fn master(timer_merging: bool, work_redistribution: bool) -> Machinery {
+    Machinery { interrupt_master: true, timer_merging, work_redistribution }
+}
+
+/// What runs with the machinery of the source.
+fn fine(
+    setup: &PolicyConfig,
+    machinery: Machinery,
+    demand: &dyn Fn(TaskId, u32) -> Duration,
+    end: Instant,
+) -> Vec<Entry> {
+    let (fine, cores) = Fine::new(setup, machinery).expect("the set-up is good");
+    run_policy(&fine, cores, demand, end, exact())
+}
+
+fn runs(setup: &PolicyConfig, redistribution: bool, most: &[u64]) -> Vec<Entry> {
     let demand = demand_of(most);
-    run(setup, &|task, job| demand(task, job) * SCALE, Instant::from_nanos(END * SCALE))
+    let longer = |task, job| demand(task, job) * SCALE;
+    fine(setup, master(true, redistribution), &longer, Instant::from_nanos(END * SCALE))
 }
 
 proptest! {
@@ -55,7 +56,7 @@ proptest! {
     /// core has any.
     #[test]
     fn with_an_interrupt_master_no_other_core_ever_sets_a_timer_for_a_release((setup, most) in systems()) {
-        let entries = runs(&fine(&setup, (false, false), false), &most);
+        let entries = runs(&drawn(&setup, (false, false)), false, &most);
         let expired = |entry: &&Entry| entry.event == Event::Timer;
         let in_slot = |entry: &Entry| entry.decision.run.is_some_and(|run| setup.tasks[run.task.index()].level == Level::A);
         for entry in entries.iter().filter(|entry| entry.core != 0 && !in_slot(entry)) {
@@ -69,12 +70,12 @@ proptest! {
     /// With budgets another core's timer is the end of one: of the job that runs, or of a ghost; at level A also of the slot.
     #[test]
     fn with_budgets_another_cores_timer_expires_for_the_end_of_one_only((setup, most) in systems()) {
-        let mut setup = fine(&setup, (true, true), false);
+        let mut setup = drawn(&setup, (true, true));
         // Who has no slot has no job of level A.
-        let PolicySpec::FineMc2(fine) = &mut setup.kind else { panic!("{:?}", setup.kind) };
-        fine.mc2.tables.iter_mut().for_each(|table| *table = Table { cycle: Duration::ZERO, slots: Vec::new() });
+        let none = || Table { cycle: Duration::ZERO, slots: Vec::new() };
+        mc2_of(&mut setup, |mc2| mc2.tables.iter_mut().for_each(|table| *table = none()));
         setup.tasks.iter_mut().filter(|task| task.level == Level::A).for_each(|task| task.level = Level::B);
-        let entries = runs(&setup, &most);
+        let entries = runs(&setup, false, &most);
         for entry in entries.iter().filter(|entry| entry.core != 0 && entry.event == Event::Timer) {
             let end = |kind| matches!(kind, EventKind::Exhausted | EventKind::GhostEnd);
             prop_assert!(entry.records.iter().any(|it| end(it.kind)), "core {} at {}: {:?}", entry.core, entry.now, entry.records);
@@ -174,7 +175,7 @@ fn slack_shifting_leaves_the_schedule_of_its_own_level_as_if_all_jobs_took_their
 }
 
 /// `cores` cores; on each a task of B every 100 µs, and as many of C; all released together, and short.
-fn together(cores: u8, timer_merging: bool) -> PolicyConfig {
+fn together(cores: u8) -> PolicyConfig {
     let task = |level, core| Task { level, core, offset: us(100), period: us(100), deadline: us(100), budget: us(10) };
     let of = |core| {
         let bound = Some(CoreId(core));
@@ -185,15 +186,14 @@ fn together(cores: u8, timer_merging: bool) -> PolicyConfig {
         slots: vec![tactus_policy::Slot { task: TaskId(u16::from(core) * 3), start: us(0), end: us(10) }],
     };
     let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: us(0), tables: (0..cores).map(table).collect() };
-    let kind = PolicySpec::FineMc2(FineMc2 { mc2, interrupt_master: true, timer_merging, work_redistribution: false });
-    PolicyConfig { cores: cores.into(), kind, tasks: (0..cores).flat_map(of).collect() }
+    PolicyConfig { cores: cores.into(), kind: PolicySpec::Mc2(mc2), tasks: (0..cores).flat_map(of).collect() }
 }
 
 #[test]
 fn releases_of_a_b_and_c_in_one_instant_make_one_event_on_each_core_where_timers_are_merged() {
     for cores in 1..=8 {
         let events = |merging| {
-            let entries = run(&together(cores, merging), &|_, _| us(5), Instant::ZERO + us(2_050));
+            let entries = fine(&together(cores), master(merging, false), &|_, _| us(5), Instant::ZERO + us(2_050));
             let mut most = vec![0; usize::from(cores)];
             for k in 1..=20 {
                 let at = Instant::ZERO + us(100 * k);
@@ -250,8 +250,8 @@ fn what_is_displaced_is_queued_by_the_master_alone_where_work_is_redistributed()
         let (again, without) = (Cell::new(0), Cell::new(0));
         let config = Config { cases: 1_500, failure_persistence: None, ..Config::default() };
         let look = |(setup, most): (PolicyConfig, Vec<u64>)| {
-            let setup = fine(&setup, (true, true), redistribution);
-            let entries = runs(&setup, &most);
+            let setup = drawn(&setup, (true, true));
+            let entries = runs(&setup, redistribution, &most);
             let found = displaced(&setup, &entries);
             again.set(again.get() + found.0);
             without.set(without.get() + found.1);

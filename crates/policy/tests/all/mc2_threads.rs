@@ -5,27 +5,23 @@ use crate::common::{systems::any_policy, Kept};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use tactus_policy::{CoreState, Decision, Event, FineMc2, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler};
+use tactus_mc2_variants::{Fine, Machinery, Messages};
+use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicySpec};
 use tactus_record::{EventKind, Record};
 use tactus_time::{Instant, Level};
 
 const CALLS: u64 = 300;
 const NOBODY: usize = usize::MAX;
 
-/// With locks and these switches, or without locks.
-fn machinery(setup: &PolicyConfig, mc2: &Mc2, switches: Option<u8>) -> PolicyConfig {
-    let Some(switches) = switches else {
-        return PolicyConfig { kind: PolicySpec::Mc2Messages(mc2.clone()), ..setup.clone() };
-    };
-    let [interrupt_master, timer_merging, work_redistribution] = [switches > 0, switches & 1 > 0, switches & 2 > 0];
-    let kind = PolicySpec::FineMc2(FineMc2 { mc2: mc2.clone(), interrupt_master, timer_merging, work_redistribution });
-    PolicyConfig { kind, ..setup.clone() }
+/// What of the source's machinery is on: nothing, or the master with what these bits say.
+fn machinery(switches: u8) -> Machinery {
+    Machinery { interrupt_master: switches > 0, timer_merging: switches & 1 > 0, work_redistribution: switches & 2 > 0 }
 }
 
 /// What every thread sees of the machine.
-struct World<'a> {
+struct World<'a, P> {
     setup: &'a PolicyConfig,
-    scheduler: &'a Scheduler,
+    policy: &'a P,
     clock: AtomicU64,
     /// On which core each task is.
     on: Vec<AtomicUsize>,
@@ -33,15 +29,15 @@ struct World<'a> {
     notified: Vec<AtomicUsize>,
 }
 
-impl World<'_> {
+impl<P: Policy> World<'_, P> {
     /// One call. A core that is in its scheduler runs no job.
-    fn call(&self, core: &mut CoreState, number: usize, event: Event, last: &mut Decision, records: &mut Vec<Record>) {
+    fn call(&self, core: &mut P::Core, number: usize, event: Event, last: &mut Decision, records: &mut Vec<Record>) {
         let now = Instant::from_nanos(self.clock.fetch_add(1_000, Ordering::Relaxed));
         if let Some(run) = last.run {
             assert_eq!(self.on[run.task.index()].swap(NOBODY, Ordering::SeqCst), number);
         }
         let mut kept = Kept::default();
-        *last = self.scheduler.handle(core, now, event, &mut kept);
+        *last = self.policy.handle(core, now, event, &mut kept);
         records.append(&mut kept.0);
         if let Some(run) = last.run {
             let before = self.on[run.task.index()].swap(number, Ordering::SeqCst);
@@ -53,11 +49,13 @@ impl World<'_> {
     }
 }
 
-fn live(setup: &PolicyConfig) {
-    let (scheduler, mut states) = Scheduler::new(setup).expect("the set-up is good");
+fn live<P: Policy + Sync>(setup: &PolicyConfig, (policy, mut states): (P, Vec<P::Core>))
+where
+    P::Core: Send,
+{
     let world = World {
         setup,
-        scheduler: &scheduler,
+        policy: &policy,
         clock: AtomicU64::new(0),
         on: setup.tasks.iter().map(|_| AtomicUsize::new(NOBODY)).collect(),
         notified: (0..setup.cores).map(|_| AtomicUsize::new(0)).collect(),
@@ -117,15 +115,11 @@ fn live(setup: &PolicyConfig) {
             _ => {}
         }
     }
-    let enforced = match &world.setup.kind {
-        PolicySpec::FineMc2(fine) => fine.mc2.enforce,
-        PolicySpec::Mc2Messages(mc2) => mc2.enforce,
-        _ => unreachable!(),
-    };
+    let PolicySpec::Mc2(mc2) = &world.setup.kind else { panic!("{:?}", world.setup.kind) };
     for (n, pending) in pending.into_iter().enumerate() {
         assert!(pending >= 0, "task {n} completed more jobs than it had");
         // Levels C and D need no slot; and without enforcement no budget.
-        if world.setup.tasks[n].level == Level::D || world.setup.tasks[n].level == Level::C && !enforced {
+        if world.setup.tasks[n].level == Level::D || world.setup.tasks[n].level == Level::C && !mc2.enforce {
             assert_eq!(pending, 0, "a job of task {n} was lost: {:?}", world.setup);
         }
     }
@@ -134,12 +128,15 @@ fn live(setup: &PolicyConfig) {
 #[test]
 fn threads_never_share_a_task_and_lose_none_whatever_machinery_is_on() {
     let mut runner = TestRunner::deterministic();
-    let mixed = any_policy(20_000, 5_000).prop_filter_map("MC² only", |setup| match setup.kind.clone() {
-        PolicySpec::Mc2(mc2) if setup.cores > 1 => Some((setup, mc2)),
+    let mixed = any_policy(20_000, 5_000).prop_filter_map("MC² only", |setup| match setup.kind {
+        PolicySpec::Mc2(_) if setup.cores > 1 => Some(setup),
         _ => None,
     });
     for round in 0..60 {
-        let (setup, mc2) = mixed.new_tree(&mut runner).expect("systems can be made").current();
-        live(&machinery(&setup, &mc2, (round % 6 < 4).then_some(round % 6)));
+        let setup = mixed.new_tree(&mut runner).expect("systems can be made").current();
+        match round % 6 {
+            switches @ 0..4 => live(&setup, Fine::new(&setup, machinery(switches)).expect("the set-up is good")),
+            _ => live(&setup, Messages::new(&setup).expect("the set-up is good")),
+        }
     }
 }

@@ -91,6 +91,9 @@ fn by_sorting(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> Duration) ->
                 TaskOrder::ShortestJob => wcet as i64,
                 TaskOrder::FirstComeFirstServed => job.release as i64,
                 TaskOrder::RoundRobin => job.turn as i64,
+                TaskOrder::FixedPriorityRoundRobin => {
+                    job.turn as i64 - i64::from(tree.places[job.task].priority) * 1_000_000
+                }
             };
             (urgency, job.task)
         });
@@ -120,7 +123,7 @@ fn queues(cores: u8, how: u8) -> Vec<CoreSet> {
 }
 
 fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
-    (1u8..=4, 0usize..9, 0u8..3, 1u64..4, 1usize..=10)
+    (1u8..=4, 0usize..10, 0u8..3, 1u64..4, 1usize..=10)
         .prop_flat_map(|(cores, order, how, quantum, tasks)| {
             let task = (0..cores, 0u64..12, 2u64..25, 1u64..30, 1u64..8, 1u64..8, 0u32..5, 0u8..4);
             (Just((cores, TaskOrder::ALL[order], how, quantum)), prop::collection::vec(task, tasks))
@@ -130,7 +133,7 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
             // Turns that end at one instant on several cores are given in the order in which the cores are served, which
             // the slow machine does not know.
             let queues = match order {
-                TaskOrder::RoundRobin => self::queues(cores, 0),
+                order if order.takes_turns() => self::queues(cores, 0),
                 _ => queues,
             };
             let several = queues.len() > 1;

@@ -280,6 +280,14 @@ fn round_robin_gives_each_a_turn() {
     ordered("order_rr.txt", TaskOrder::RoundRobin);
 }
 
+/// The same tasks, but that T1 and T2 have the same priority.
+#[test]
+fn equal_priorities_take_turns_and_who_is_displaced_keeps_the_rest_of_its_turn() {
+    let root = Server { quantum: ms(2), ..root(1, TaskOrder::FixedPriorityRoundRobin) };
+    let rows = [Row(0, 1, 2, 8, 8, 2), Row(0, 1, 0, 12, 10, 4), Row(0, 3, 1, 12, 6, 3)];
+    golden("order_fp_rr.txt", &setup(vec![root], &rows), 24, &|task, _| ms([2, 4, 3][task.index()]));
+}
+
 #[test]
 fn an_overrun_goes_on_or_costs_the_next_job_or_waits_or_is_killed() {
     // The same overrun under each rule, on four cores: 2 of every 4, but 5 in the first job.

@@ -2,10 +2,11 @@
 
 use crate::common::{core, ms, systems::changing_or_not};
 use proptest::prelude::*;
+use tactus_mc2_variants::{Fine, Machinery, VariantError};
 use tactus_policy::{
-    Burst, Clusters, DecodeError, EarlyArrival, FineMc2, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec,
-    Priorities, Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder,
-    TaskPlacement, Tree,
+    Burst, Clusters, DecodeError, EarlyArrival, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec, Priorities,
+    Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder, TaskPlacement,
+    Tree,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -139,16 +140,18 @@ fn mc2_refuses_tables_and_budgets_that_cannot_work() {
 
 #[test]
 fn merged_timers_and_redistributed_work_need_an_interrupt_master() {
-    let setup = |interrupt_master, timer_merging, work_redistribution| {
+    let made = |interrupt_master, timer_merging, work_redistribution| {
         let mc2 =
             Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables: vec![Table::default()] };
-        let fine = FineMc2 { mc2, interrupt_master, timer_merging, work_redistribution };
-        let setup = PolicyConfig { cores: 1, kind: PolicySpec::FineMc2(fine), tasks: Vec::new() };
-        Scheduler::new(&setup).err()
+        let setup = PolicyConfig { cores: 1, kind: PolicySpec::Mc2(mc2), tasks: Vec::new() };
+        Fine::new(&setup, Machinery { interrupt_master, timer_merging, work_redistribution }).err()
     };
-    let missing = Some(PolicyConfigError::NoInterruptMaster);
-    assert_eq!([setup(false, true, false), setup(false, false, true)], [missing, missing]);
-    assert_eq!([setup(false, false, false), setup(true, true, true)], [None, None]);
+    let missing = Some(VariantError::NoInterruptMaster);
+    assert_eq!([made(false, true, false), made(false, false, true)], [missing, missing]);
+    assert_eq!([made(false, false, false), made(true, true, true)], [None, None]);
+    let other = PolicyConfig { cores: 1, kind: PolicySpec::PartitionedRm, tasks: Vec::new() };
+    let refused = VariantError::Config(PolicyConfigError::OtherProgram);
+    assert_eq!(Fine::new(&other, Machinery::default()).err(), Some(refused), "it schedules MC² alone");
 }
 
 /// Two tasks with priority 1 each under this order, and these thresholds.

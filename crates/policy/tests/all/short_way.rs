@@ -5,9 +5,13 @@ use crate::common::{run_policy, time_of, Faults, Kept};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tactus_policy::{CoreState, Decision, Event, Policy, PolicyConfig, PolicySpec, Scheduler, Task, MOST_RECORDS};
+use tactus_policy::{
+    CoreState, Decision, Event, Partitions, Policy, PolicyConfig, PolicySpec, Scheduler, Server, Supply, Task,
+    TaskPlacement, Tree, MOST_RECORDS,
+};
 use tactus_record::Sink;
-use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
+use tactus_task::{Overrun, ServerKind, TaskOrder, Window};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Decides the short way where there is one.
 struct Short<'a>(&'a Scheduler, &'a AtomicUsize);
@@ -67,11 +71,88 @@ impl Chance {
 }
 
 static SHORT: AtomicUsize = AtomicUsize::new(0);
+static WINDOWS: AtomicUsize = AtomicUsize::new(0);
+
+/// Up to five partitions, whose windows are cut at random out of a frame on one core or two.
+fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
+    let task = (0u8..5, 0u64..12, 6u64..90, 1u64..9, 0usize..4);
+    let cuts = prop::collection::vec(prop::collection::btree_set(1u64..40, 1..7), 1..3);
+    let tasks = prop::collection::vec(task, 2..9);
+    (cuts, tasks, 2u8..6, 0usize..4, any::<bool>(), any::<u64>()).prop_map(|(cuts, tasks, count, order, gaps, seed)| {
+        let ns = Duration::from_nanos;
+        let mut windows = vec![Vec::new(); usize::from(count) + 1];
+        for (core, cuts) in cuts.iter().enumerate() {
+            let bounds: Vec<u64> = [0].into_iter().chain(cuts.iter().copied()).chain([40]).collect();
+            for (n, pair) in bounds.windows(2).enumerate().filter(|(n, _)| !gaps || n % 3 > 0) {
+                let whose = 1 + (n + core) % usize::from(count);
+                let window = Window { core: CoreId(core as u8), start: ns(pair[0]), length: ns(pair[1] - pair[0]) };
+                windows[whose].push(window);
+            }
+        }
+        let cores = CoreSet::first(cuts.len());
+        let order = [
+            TaskOrder::FixedPriority,
+            TaskOrder::EarliestDeadline,
+            TaskOrder::RateMonotonic,
+            TaskOrder::FirstComeFirstServed,
+        ][order];
+        let root = Server {
+            parent: 0,
+            cores,
+            order: TaskOrder::FixedPriority,
+            queues: cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
+            quantum: ns(1),
+            supply: None,
+            priority: 0,
+            background: false,
+        };
+        windows.retain(|windows| !windows.is_empty());
+        let mut servers = vec![root.clone()];
+        for windows in &windows {
+            let mut own = CoreSet::EMPTY;
+            windows.iter().for_each(|window| own.insert(window.core));
+            let supply = Some(Supply { kind: ServerKind::Windows, budget: ns(40), period: ns(40) });
+            let queues = own.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
+            servers.push(Server { cores: own, order, queues, supply, ..root.clone() });
+        }
+        let list = windows.len();
+        let windows: Vec<Vec<Window>> = [Vec::new()].into_iter().chain(windows).collect();
+        let (mut all, mut places, mut most) = (Vec::new(), Vec::new(), Vec::new());
+        for (n, (whose, offset, period, time, overrun)) in tasks.into_iter().enumerate() {
+            let server = 1 + usize::from(whose) % list;
+            let core = servers[server].cores.iter().nth(n % 2).or_else(|| servers[server].cores.iter().next());
+            let deadline = ns(period);
+            all.push(Task {
+                level: Level::A,
+                core,
+                offset: ns(offset),
+                period: ns(period),
+                deadline,
+                budget: ns(time),
+            });
+            let overrun = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Continue][overrun];
+            places.push(TaskPlacement { server: server as u16, priority: n as u32 % 3, overrun });
+            most.push(time + 3);
+        }
+        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new() };
+        let kind = PolicySpec::Partitions(Partitions { tree, frame: ns(40), windows });
+        (PolicyConfig { cores: cuts.len(), kind, tasks: all }, most, seed)
+    })
+}
 
 #[test]
 fn the_short_way_decides_and_records_as_the_long_one() {
-    let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
-    let compared = TestRunner::new(config).run(&systems(), |(setup, most, seed)| {
+    same_both_ways(systems(), &SHORT, 400);
+}
+
+#[test]
+fn from_one_window_to_the_next_the_short_way_decides_and_records_as_the_long_one() {
+    same_both_ways(partitions(), &WINDOWS, 2_000);
+}
+
+fn same_both_ways(systems: impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)>, count: &AtomicUsize, cases: u32) {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let compared = TestRunner::new(config).run(&systems, |(setup, most, seed)| {
         let demand = |task: TaskId, job: u32| Duration::from_nanos(time_of(most[task.index()], task, job));
         let go = |short: bool| {
             let (mut late, mut odd) = (Chance(seed | 1), Chance(!seed | 1));
@@ -81,7 +162,7 @@ fn the_short_way_decides_and_records_as_the_long_one() {
             let faults = Faults { delay: &mut delay, noise: &mut noise };
             let end = Instant::from_nanos(400);
             if short {
-                run_policy(&Short(&scheduler, &SHORT), states, &demand, end, faults)
+                run_policy(&Short(&scheduler, count), states, &demand, end, faults)
             } else {
                 run_policy(&scheduler, states, &demand, end, faults)
             }
@@ -96,5 +177,6 @@ fn the_short_way_decides_and_records_as_the_long_one() {
     });
     compared.unwrap_or_else(|failed| panic!("{failed}"));
     // Nearly all timer expiries are of that kind; a system may have none.
-    assert!(SHORT.load(Relaxed) > 0);
+    println!("{} short ways", count.load(Relaxed));
+    assert!(count.load(Relaxed) > 1_000);
 }

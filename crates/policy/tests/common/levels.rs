@@ -374,3 +374,27 @@ pub fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
             (PolicyConfig { cores, kind, tasks }, most)
         })
 }
+
+/// A nanosecond of drawn systems lasts a microsecond where timers are merged, so that no time is moved.
+pub const SCALE: u64 = 1_000;
+
+/// The same system on the slower scale.
+pub fn slower(setup: &PolicyConfig) -> PolicyConfig {
+    let PolicySpec::Mc2(mc2) = &setup.kind else { panic!("{:?}", setup.kind) };
+    let mut mc2 = mc2.clone();
+    mc2.allowance = mc2.allowance * SCALE;
+    for table in &mut mc2.tables {
+        table.cycle = table.cycle * SCALE;
+        for slot in &mut table.slots {
+            (slot.start, slot.end) = (slot.start * SCALE, slot.end * SCALE);
+        }
+    }
+    let scaled = |task: &Task| Task {
+        offset: task.offset * SCALE,
+        period: task.period * SCALE,
+        deadline: task.deadline * SCALE,
+        budget: task.budget * SCALE,
+        ..*task
+    };
+    PolicyConfig { cores: setup.cores, kind: PolicySpec::Mc2(mc2), tasks: setup.tasks.iter().map(scaled).collect() }
+}

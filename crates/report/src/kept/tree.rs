@@ -115,6 +115,7 @@ struct StoredPlace {
 #[serde(rename_all = "snake_case")]
 enum StoredRank {
     Fixed(u64),
+    FixedInTurn(u64),
     Deadline,
     Release,
     Dynamic,
@@ -124,6 +125,7 @@ impl StoredRank {
     fn of(rank: Rank) -> StoredRank {
         match rank {
             Rank::Fixed(number) => StoredRank::Fixed(number),
+            Rank::FixedInTurn(number) => StoredRank::FixedInTurn(number),
             Rank::Deadline => StoredRank::Deadline,
             Rank::Release => StoredRank::Release,
             Rank::Dynamic => StoredRank::Dynamic,
@@ -133,6 +135,7 @@ impl StoredRank {
     fn rank(self) -> Rank {
         match self {
             StoredRank::Fixed(number) => Rank::Fixed(number),
+            StoredRank::FixedInTurn(number) => Rank::FixedInTurn(number),
             StoredRank::Deadline => Rank::Deadline,
             StoredRank::Release => Rank::Release,
             StoredRank::Dynamic => Rank::Dynamic,

@@ -1,7 +1,7 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, ServerKind, Supply, TaskOrder};
+use tactus_policy::{PolicyConfig, ServerKind, Supply};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_task::JobSteps;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -69,7 +69,7 @@ impl Points {
         let turn_of = |task: TaskId| {
             let tree = setup.kind.tree()?;
             let server = &tree.servers[usize::from(tree.places.get(task.index())?.server)];
-            (server.order == TaskOrder::RoundRobin).then_some(server.quantum)
+            server.order.takes_turns().then_some(server.quantum)
         };
         // A job may have run on several cores; what it has been charged is the sum of all.
         turns.sort_by_key(|t| t.end.time);

@@ -1,6 +1,7 @@
 //! Tasks that arrivals, bursts of them and completions release, against an oracle that sorts everything at every instant; and their bounds and
 //! those of their chains.
 
+use crate::common::oracle::releases_and_completions;
 use std::fmt::Write;
 use std::path::Path;
 use tactus_generate::Random;
@@ -248,20 +249,6 @@ fn simulated(system: &System, arrivals: &[Vec<u64>]) -> (Trace, Verdict) {
     (trace, summary.verdict)
 }
 
-/// Releases and completions by task, as the trace has them (ms).
-fn told(trace: &Trace, tasks: usize) -> Vec<Vec<(u64, Option<u64>)>> {
-    let mut jobs: Vec<Vec<(u64, Option<u64>)>> = vec![Vec::new(); tasks];
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Release) {
-        let of = &mut jobs[r.task.expect("of a task").index()];
-        of.resize(of.len().max(r.job as usize + 1), (0, None));
-        of[r.job as usize].0 = r.arg / 1_000_000;
-    }
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Complete) {
-        jobs[r.task.expect("of a task").index()][r.job as usize].1 = Some(r.time.as_nanos() / 1_000_000);
-    }
-    jobs
-}
-
 /// Gives how many were accepted and how many of those had chains.
 fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
     let (mut accepted, mut chains, mut jobs, mut bursts, mut faults) = (0, 0, 0, 0, 0);
@@ -280,7 +267,7 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
         let arrivals = arrivals_of(seed, &system, &tasks);
         let (trace, verdict) = simulated(&system, &arrivals);
         let expected = oracle(&tasks, kind, system.cores, &mut arrivals.clone());
-        let found = told(&trace, tasks.len());
+        let found = releases_and_completions(&trace, tasks.len());
         // What ends in the instant in which the run does is not recorded.
         let within = |jobs: &[(u64, Option<u64>)]| -> Vec<(u64, Option<u64>)> {
             jobs.iter().map(|job| (job.0, job.1.filter(|at| *at < LENGTH))).collect()

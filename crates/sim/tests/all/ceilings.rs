@@ -1,82 +1,18 @@
 //! Jobs that keep their core from others once they have begun, against an oracle that sorts everything at every instant; their
 //! bounds; and the published examples.
 
+use crate::common::oracle::{compare, parsed, simulated, Case, Draw, Drawn, LENGTH, POLICIES};
 use std::fmt::Write;
 use std::path::Path;
 use tactus_model::System;
 use tactus_plan::plan;
 use tactus_record::{EntryReason, EventKind, Record};
-use tactus_sim::{simulate, simulate_with_steps, Costs, JobSteps};
+use tactus_sim::{simulate, Costs};
 use tactus_time::{Duration, TaskId};
-use tactus_trace::{judge, Trace, Verdict};
+use tactus_trace::{Trace, Verdict};
 
-/// SplitMix64.
-pub(crate) struct Draw(pub(crate) u64);
-
-impl Draw {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-}
-
-const LENGTH: u64 = 400;
-pub(crate) const POLICIES: [(&str, char); 4] =
-    [("partitioned-fp", 'p'), ("partitioned-rm", 'r'), ("partitioned-dm", 'm'), ("partitioned-edf", 'd')];
-
-/// One task of a drawn system; all times in milliseconds.
-#[derive(Debug)]
-struct Drawn {
-    core: u64,
-    offset: u64,
-    period: u64,
-    deadline: u64,
-    time: u64,
-    priority: u64,
-    threshold: Option<u64>,
-    /// Resource, and what the job has executed at its beginning, at its end at the latest, and at its end.
-    sections: Vec<(usize, u64, u64, u64)>,
-}
-
-impl Drawn {
-    fn write(&self, n: usize, by_priority: bool, text: &mut String) {
-        let Drawn { core, offset, period, deadline, time, priority, .. } = self;
-        write!(
-            text,
-            "[[task]]\nname = 't{n}'\ncore = {core}\noffset = '{offset} ms'\nperiod = '{period} ms'\n\
-             deadline = '{deadline} ms'\nexecution = '{time} ms'\n"
-        )
-        .expect("text");
-        if by_priority {
-            writeln!(text, "priority = {priority}").expect("text");
-        }
-        if let Some(threshold) = self.threshold {
-            writeln!(text, "preemption-threshold = {threshold}").expect("text");
-        }
-        if !self.sections.is_empty() {
-            let one = |(resource, from, until, end): &(usize, u64, u64, u64)| {
-                let (length, actual) = (until - from, end - from);
-                format!("{{ resource = 'r{resource}', after = '{from} ms', length = '{length} ms', actual = '{actual} ms' }}")
-            };
-            let all: Vec<String> = self.sections.iter().map(one).collect();
-            writeln!(text, "sections = [{}]", all.join(", ")).expect("text");
-        }
-    }
-
-    /// What a job holds that has executed this long.
-    fn held(&self, ran: u64) -> impl Iterator<Item = usize> + '_ {
-        self.sections.iter().filter(move |it| it.1 < ran && ran < it.3).map(|it| it.0)
-    }
-}
-
-pub(crate) fn parsed(text: &str) -> System {
-    System::parse_toml(text, Path::new("drawn.toml")).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
-}
-
-/// A system of up to seven tasks with preemption thresholds or resources. `light`: little enough that many are accepted.
-struct Case {
+/// A system of up to seven tasks with preemption thresholds or resources. Every other one is light enough that many are accepted.
+struct Ceilings {
     system: System,
     order: char,
     tasks: Vec<Drawn>,
@@ -84,9 +20,9 @@ struct Case {
     resources: Vec<bool>,
 }
 
-impl Case {
-    fn draw(seed: u64, light: bool) -> Case {
-        let mut draw = Draw(seed);
+impl Case for Ceilings {
+    fn draw(seed: u64) -> Ceilings {
+        let (mut draw, light) = (Draw(seed), seed % 2 == 0);
         let cores = 1 + draw.below(2);
         let thresholds = draw.below(3) == 0;
         let (kind, order) = POLICIES[if thresholds { 0 } else { draw.below(4) as usize }];
@@ -106,8 +42,8 @@ impl Case {
             let period = 5 + draw.below(86);
             let most = if light { 1 + period / 6 } else { 1 + period / 2 };
             let time = (1 + draw.below(most)).min(period);
-            let (core, priority) = (draw.below(cores), draw.below(5));
-            let own: Vec<usize> = (0..resources.len()).filter(|r| *r as u64 % cores == core).collect();
+            let (core, priority) = (draw.below(cores) as usize, draw.below(5));
+            let own: Vec<usize> = (0..resources.len()).filter(|r| r % cores as usize == core).collect();
             let one = Drawn {
                 core,
                 offset: draw.below(period),
@@ -121,28 +57,7 @@ impl Case {
             one.write(n as usize, order == 'p', &mut text);
             tasks.push(one);
         }
-        Case { system: parsed(&text), order, tasks, resources }
-    }
-
-    /// Less is higher; no two tasks have the same.
-    fn level(&self, n: usize) -> (u64, usize) {
-        let task = &self.tasks[n];
-        let key = match self.order {
-            'p' => 1_000 - task.priority,
-            'r' => task.period,
-            _ => task.deadline,
-        };
-        (key, n)
-    }
-
-    /// Whether a job of `other` that has begun and executed so long keeps those of `n` from beginning.
-    fn keeps_off(&self, (other, ran): (usize, u64), n: usize) -> bool {
-        let by_threshold = self.tasks[other].threshold.is_some_and(|threshold| self.tasks[n].priority <= threshold);
-        let by_resource = |r: usize| {
-            let users = (0..self.tasks.len()).filter(|u| self.tasks[*u].sections.iter().any(|it| it.0 == r));
-            self.resources[r] || users.map(|u| self.level(u)).min() <= Some(self.level(n))
-        };
-        by_threshold || self.tasks[other].held(ran).any(by_resource)
+        Ceilings { system: parsed(&text), order, tasks, resources }
     }
 
     /// When each job of each task was completed (ms), by an oracle that advances a millisecond at a time. Under fixed priorities the
@@ -156,13 +71,13 @@ impl Case {
                     jobs[n].push((now, None, 0));
                 }
             }
-            for core in 0..self.system.cores as u64 {
+            for core in 0..self.system.cores {
                 let oldest = |n: usize| jobs[n].iter().position(|job| job.1.is_none()).map(|job| (n, job));
                 let mut ready: Vec<(usize, usize)> =
                     (0..self.tasks.len()).filter(|n| self.tasks[*n].core == core).filter_map(oldest).collect();
                 ready.sort_by_key(|(n, job)| match self.order {
                     'd' => (jobs[*n][*job].0 + self.tasks[*n].deadline, *n),
-                    _ => self.level(*n),
+                    _ => self.tasks[*n].level(*n, self.order),
                 });
                 let ran = |(n, job): (usize, usize)| jobs[n][job].2;
                 let kept_off = |it: &(usize, usize)| {
@@ -186,6 +101,31 @@ impl Case {
             }
         }
         jobs.into_iter().map(|all| all.into_iter().map(|job| job.1).collect()).collect()
+    }
+    fn system(&self) -> &System {
+        &self.system
+    }
+
+    fn text(&self) -> String {
+        format!("{:#?} by {} with {:?}", self.tasks, self.order, self.resources)
+    }
+
+    /// Ends of sections for which somebody waited.
+    fn is_counted(record: &Record) -> bool {
+        record.kind == EventKind::Enter && record.level == EntryReason::Unlock as u8
+    }
+}
+
+impl Ceilings {
+    /// Whether a job of `other` that has begun and executed so long keeps those of `n` from beginning.
+    fn keeps_off(&self, (other, ran): (usize, u64), n: usize) -> bool {
+        let by_threshold = self.tasks[other].threshold.is_some_and(|threshold| self.tasks[n].priority <= threshold);
+        let by_resource = |r: usize| {
+            let users = (0..self.tasks.len()).filter(|u| self.tasks[*u].sections.iter().any(|it| it.0 == r));
+            self.resources[r]
+                || users.map(|u| self.tasks[u].level(u, self.order)).min() <= Some(self.tasks[n].level(n, self.order))
+        };
+        by_threshold || self.tasks[other].held(ran).any(by_resource)
     }
 }
 
@@ -216,86 +156,17 @@ fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64,
     all
 }
 
-pub(crate) fn simulated(system: &System) -> (Trace, Verdict) {
-    let check = tactus_analysis::check(system, &Costs::default());
-    let plan = plan(system, &check, &Costs::default());
-    let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    let (work, sections) = ((demand, Vec::new()), system.critical_sections());
-    let trace = simulate_with_steps(
-        &plan.setup,
-        system.duration,
-        work,
-        JobSteps { sections, ..JobSteps::default() },
-        &Costs::default(),
-    );
-    let trace = trace.expect("the policy makes progress");
-    let summary = judge(&plan.view, &trace);
-    (trace, summary.verdict)
-}
-
-/// Completions by task, as the trace has them (ms).
-pub(crate) fn completions(trace: &Trace, tasks: usize) -> Vec<Vec<Option<u64>>> {
-    let mut jobs: Vec<Vec<Option<u64>>> = vec![Vec::new(); tasks];
-    for r in trace.cores.iter().flatten() {
-        let Some(of) = r.task.and_then(|task| jobs.get_mut(task.index())) else { continue };
-        match r.kind {
-            EventKind::Release => of.resize(of.len().max(r.job as usize + 1), None),
-            EventKind::Complete => of[r.job as usize] = Some(r.time.as_nanos() / 1_000_000),
-            _ => {}
-        }
-    }
-    jobs
-}
-
-/// What ends in the instant in which the run does is not recorded.
-pub(crate) fn within(jobs: &[Option<u64>]) -> Vec<Option<u64>> {
-    jobs.iter().map(|end| end.filter(|at| *at < LENGTH)).collect()
-}
-
-/// What was compared.
-#[derive(Default, Debug)]
-struct Compared {
-    accepted: usize,
-    jobs: usize,
-    /// Ends of sections for which somebody waited.
-    unlocks: usize,
-}
-
-fn compare(seeds: std::ops::Range<u64>) -> Compared {
-    let mut all = Compared::default();
-    for seed in seeds {
-        let case = Case::draw(seed, seed % 2 == 0);
-        let Case { system, tasks, .. } = &case;
-        let expected = case.oracle();
-        let (trace, verdict) = simulated(system);
-        let found = completions(&trace, tasks.len());
-        for (n, (expected, found)) in expected.iter().zip(&found).enumerate() {
-            let of = || format!("seed {seed}: task {n} of {tasks:#?} by {} with {:?}", case.order, case.resources);
-            assert_eq!(within(found), within(expected), "{}", of());
-            all.jobs += expected.len();
-        }
-        let unlocks = |r: &&Record| r.kind == EventKind::Enter && r.level == EntryReason::Unlock as u8;
-        all.unlocks += trace.cores.iter().flatten().filter(unlocks).count();
-        match verdict {
-            Verdict::Held => all.accepted += 1,
-            Verdict::Refused | Verdict::NothingPromised => {}
-            other => panic!("seed {seed}: {other:?} of {tasks:#?}"),
-        }
-    }
-    all
-}
-
 #[test]
 fn ceilings_are_kept_as_an_oracle_does_and_no_bound_is_beaten() {
-    let all = compare(0..3_000);
+    let all = compare::<Ceilings>(0..3_000);
     println!("{all:?}");
-    assert!(all.accepted > 300 && all.unlocks > 300, "{all:?}");
+    assert!(all.accepted > 300 && all.counted > 300, "{all:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
-    println!("{:?}", compare(3_000..103_000));
+    println!("{:?}", compare::<Ceilings>(3_000..103_000));
 }
 
 /// One character for each unit of time: the task that runs, or a dot.

@@ -1,6 +1,6 @@
 //! Free runs beside each other.
 
-use crate::ceilings::parsed;
+use crate::common::oracle::parsed;
 use crate::common::*;
 use tactus_generate::{generate, POLICIES};
 use tactus_policy::{

@@ -33,12 +33,20 @@ fn run(system: &System, costs: &Costs) -> (RunPlan, Trace) {
     (plan, trace)
 }
 
-#[test]
-fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes() {
-    let (mut accepted, mut promised, mut passages) = (0, 0, 0);
-    // Of the messages of channels, the nearest to its bound.
-    let mut nearest = 0.0_f64;
-    for seed in 0..300 {
+/// What was found in so many systems.
+#[derive(Default)]
+struct Found {
+    accepted: usize,
+    promised: usize,
+    /// Messages of channels that came to their end, and the nearest of them to its bound.
+    messages: u64,
+    nearest: f64,
+}
+
+/// Simulates the systems of these seeds: windows are kept, and nothing takes longer than was promised.
+fn hold(seeds: std::ops::Range<u64>) -> Found {
+    let mut found = Found::default();
+    for seed in seeds {
         let system = partitions(seed);
         let (plan, trace) = run(&system, &costs());
         let late = Duration::from_micros(40) * system.cores as u64;
@@ -46,20 +54,35 @@ fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes()
         assert!(broken.is_empty(), "seed {seed}: {broken:?}");
         let summary = judge(&plan.view, &trace);
         assert!(!matches!(summary.verdict, Verdict::Broken(_)), "seed {seed}: {:?}", summary.verdict);
-        accepted += usize::from(plan.view.accepted);
-        promised += if plan.view.accepted { plan.view.promised() } else { 0 };
+        found.accepted += usize::from(plan.view.accepted);
+        found.promised += if plan.view.accepted { plan.view.promised() } else { 0 };
         for chain in summary.chains.iter().filter(|_| plan.view.accepted) {
             let Some((worst, bound)) = chain.response.zip(chain.bound) else { continue };
             assert!(worst.max <= bound, "seed {seed}: {} {} over {bound}", chain.name, worst.max);
-            passages += chain.completed;
-            nearest = nearest.max(worst.max.as_nanos() as f64 / bound.as_nanos() as f64);
+            found.messages += chain.completed;
+            found.nearest = found.nearest.max(worst.max.as_nanos() as f64 / bound.as_nanos() as f64);
         }
     }
+    let Found { accepted, promised, messages, nearest } = &found;
     println!(
-        "{accepted} accepted, {promised} tasks promised, {passages} messages, the nearest to its bound at {nearest:.3}"
+        "{accepted} accepted, {promised} tasks promised, {messages} messages, the nearest to its bound at {nearest:.3}"
     );
-    assert!(accepted > 40 && promised > 150, "{accepted} accepted, {promised} promised");
-    assert!(passages > 2_000 && nearest > 0.8, "{passages} messages, {nearest:.3}");
+    found
+}
+
+#[test]
+fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes() {
+    let found = hold(0..300);
+    assert!(found.accepted > 40 && found.promised > 150);
+    assert!(found.messages > 2_000 && found.nearest > 0.8);
+}
+
+/// Those that are refused carry no promise: about one in six is accepted.
+#[test]
+#[ignore = "takes minutes; run by name"]
+fn no_message_takes_longer_than_its_bound_in_ten_thousand_systems_of_partitions() {
+    let found = hold(0..10_000);
+    assert!(found.accepted > 1_500 && found.messages > 70_000);
 }
 
 #[test]

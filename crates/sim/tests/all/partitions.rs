@@ -1,5 +1,6 @@
 //! Partitions against an oracle that looks at every millisecond who has a window and sorts all that waits; and their bounds.
 
+use crate::common::oracle::{releases_and_completions, Draw};
 use std::fmt::Write;
 use std::path::Path;
 use tactus_model::{Release, System};
@@ -8,19 +9,7 @@ use tactus_record::EventKind;
 use tactus_sim::{simulate, Costs};
 use tactus_task::EarlyArrival;
 use tactus_time::TaskId;
-use tactus_trace::{judge, Trace, Verdict};
-
-/// SplitMix64.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) % n
-    }
-}
+use tactus_trace::{judge, Verdict};
 
 const ORDERS: [&str; 5] = ["fp", "rm", "dm", "edf", "fifo"];
 const LENGTH: u64 = 500;
@@ -227,21 +216,6 @@ fn oracle(table: &Table) -> Vec<Vec<(u64, Option<u64>)>> {
     jobs.into_iter().map(|all| all.into_iter().map(|job| (job.0, job.1)).collect()).collect()
 }
 
-/// Releases and completions by task, as the trace has them (ms). What ends in the instant in which the run does is not
-/// recorded.
-fn recorded(trace: &Trace, tasks: usize) -> Vec<Vec<(u64, Option<u64>)>> {
-    let mut jobs: Vec<Vec<(u64, Option<u64>)>> = vec![Vec::new(); tasks];
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Release) {
-        let of = &mut jobs[r.task.expect("of a task").index()];
-        of.resize(of.len().max(r.job as usize + 1), (0, None));
-        of[r.job as usize].0 = r.arg / 1_000_000;
-    }
-    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Complete) {
-        jobs[r.task.expect("of a task").index()][r.job as usize].1 = Some(r.time.as_nanos() / 1_000_000);
-    }
-    jobs
-}
-
 /// What came of all seeds.
 #[derive(Default, Debug)]
 struct Found {
@@ -271,7 +245,7 @@ fn compare(seeds: std::ops::Range<u64>) -> Found {
         let within = |jobs: &[(u64, Option<u64>)]| -> Vec<(u64, Option<u64>)> {
             jobs.iter().map(|job| (job.0, job.1.filter(|at| *at < LENGTH))).collect()
         };
-        let (expected, found) = (oracle(&table), recorded(&trace, table.tasks.len()));
+        let (expected, found) = (oracle(&table), releases_and_completions(&trace, table.tasks.len()));
         for (n, (expected, found)) in expected.iter().zip(&found).enumerate() {
             // More jobs of a task than the policy keeps waiting may have been lost.
             let lost = trace.cores.iter().flatten().any(|r| r.kind == EventKind::ArrivalLost);
@@ -303,13 +277,13 @@ fn compare(seeds: std::ops::Range<u64>) -> Found {
 
 #[test]
 fn partitions_are_scheduled_as_an_oracle_does_and_no_bound_is_beaten() {
-    let found = compare(0..3_000);
+    let found = compare(0..1_000);
     println!("{found:?}");
-    assert!(found.systems > 2_500 && found.accepted > 400 && found.nearest == 100, "{found:?}");
+    assert!(found.systems > 830 && found.accepted > 130 && found.nearest == 100, "{found:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems_of_partitions() {
-    println!("{:?}", compare(3_000..103_000));
+    println!("{:?}", compare(1_000..103_000));
 }

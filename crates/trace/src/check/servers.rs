@@ -376,6 +376,8 @@ impl Waiting<'_> {
         let (rank, deadline) = self.ranks[task.index()];
         let key = match rank {
             Rank::Fixed(key) => Instant::from_nanos(key),
+            // None goes before its equals.
+            Rank::FixedInTurn(key) => return Some((Instant::from_nanos(key), TaskId(0))),
             Rank::Deadline => release.saturating_add(deadline),
             Rank::Release => release,
             Rank::Dynamic => return None,

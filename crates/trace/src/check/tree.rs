@@ -90,6 +90,8 @@ pub struct InTree {
 pub enum Rank {
     /// A number that is the task's.
     Fixed(u64),
+    /// A number that is the task's, and those with the same number take turns.
+    FixedInTurn(u64),
     /// The job's deadline.
     Deadline,
     /// The job's release.

@@ -3,21 +3,16 @@
 #![no_std]
 #![no_main]
 
-use tactus_rt::device::Registers;
+use tactus_rt::device::{PeriodicTimer, Registers};
 use tactus_rt::{grant, Job};
 
 tactus_rt::component! { job: receive, services: [] }
 
-/// Packets per second.
-const RATE: u64 = 2_000;
+/// From one interrupt to the next (ns).
+const PERIOD: u64 = 500_000;
 /// The line that the system file names.
 const LINE: u64 = 20;
-
-const CAPABILITIES: u64 = 0x000;
-const CONFIGURATION: u64 = 0x010;
-const COUNTER: u64 = 0x0f0;
-const TIMER: u64 = 0x100;
-const COMPARATOR: u64 = 0x108;
+const TIMER: PeriodicTimer = PeriodicTimer::of(Registers::of(0));
 
 /// Streams come in turn. Where the file has a protocol task for each, the second stream's is the second one that this raises.
 fn receive(job: &Job) {
@@ -34,14 +29,6 @@ fn receive(job: &Job) {
 }
 
 fn set_up() {
-    let card = Registers::of(0);
-    // Femtoseconds per count.
-    let count = card.read(CAPABILITIES) >> 32;
-    assert!(count > 0 && count <= 100_000_000, "there is no such timer");
-    card.write(CONFIGURATION, 0);
-    card.write(COUNTER, 0);
-    // By edges, enabled, periodic, and the next write sets the first one.
-    card.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
-    card.write(COMPARATOR, 1_000_000_000_000_000 / RATE / count);
-    card.write(CONFIGURATION, 1);
+    TIMER.set_up(PERIOD, LINE);
+    TIMER.start();
 }

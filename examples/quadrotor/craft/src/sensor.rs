@@ -4,21 +4,16 @@
 #![no_main]
 
 use craft::ESTIMATOR;
-use tactus_rt::device::Registers;
+use tactus_rt::device::{PeriodicTimer, Registers};
 use tactus_rt::{grant, Job};
 
 tactus_rt::component! { job: read, services: [] }
 
-/// Readings per second.
-const RATE: u64 = 1_000;
+/// From one interrupt to the next (ns).
+const PERIOD: u64 = 1_000_000;
 /// The line that the system file names.
 const LINE: u64 = 20;
-
-const CAPABILITIES: u64 = 0x000;
-const CONFIGURATION: u64 = 0x010;
-const COUNTER: u64 = 0x0f0;
-const TIMER: u64 = 0x100;
-const COMPARATOR: u64 = 0x108;
+const TIMER: PeriodicTimer = PeriodicTimer::of(Registers::of(0));
 
 /// The first job comes at the start, without an interrupt.
 fn read(job: &Job) {
@@ -35,14 +30,6 @@ fn read(job: &Job) {
 }
 
 fn set_up() {
-    let timer = Registers::of(0);
-    // Femtoseconds per count.
-    let count = timer.read(CAPABILITIES) >> 32;
-    assert!(count > 0 && count <= 100_000_000, "there is no such timer");
-    timer.write(CONFIGURATION, 0);
-    timer.write(COUNTER, 0);
-    // By edges, enabled, periodic, and the next write sets the first one.
-    timer.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
-    timer.write(COMPARATOR, 1_000_000_000_000_000 / RATE / count);
-    timer.write(CONFIGURATION, 1);
+    TIMER.set_up(PERIOD, LINE);
+    TIMER.start();
 }

@@ -19,20 +19,6 @@ pub const MARK: [u8; 3] = [0x0f, 0x1f, 0x80];
 /// See [`MARK`].
 pub const MARK_END: [u8; 2] = [0xc7, 0x7a];
 
-#[cfg(target_os = "none")]
-core::arch::global_asm!(
-    ".text",
-    ".balign 8",
-    "tactus_marks:",
-    ".set tactus_mark, 0",
-    ".rept 128",
-    ".byte 0x0f, 0x1f, 0x80",
-    ".long 0x7ac70000 + tactus_mark",
-    "ret",
-    ".set tactus_mark, tactus_mark + 1",
-    ".endr",
-);
-
 const _: () = assert!(Series::ALL.len() < BEGINS as usize);
 
 /// Added to the series' number in a mark: the next reading of the counter begins what the series' next entry tells.
@@ -44,16 +30,12 @@ pub fn begin(series: Series) {
     mark(series as u64 + u64::from(BEGINS));
 }
 
-/// Executes the instruction that marks this number, which is below 128.
-fn mark(number: u64) {
-    // SAFETY: the table above has 128 places of eight bytes, each of which comes back and changes nothing.
-    #[cfg(target_os = "none")]
-    unsafe {
-        core::arch::asm!("lea {at}, [rip + tactus_marks]", "lea {at}, [{at} + {number} * 8]", "call {at}",
-            at = out(reg) _, number = in(reg) number % 128);
-    }
-    let _ = number;
-}
+#[cfg(target_os = "none")]
+use tactus_rt::marks::mark;
+
+/// Nobody follows the host.
+#[cfg(not(target_os = "none"))]
+fn mark(_: u64) {}
 
 /// Bytes before the first entry: magic, then how many entries were written, the ones that did not fit included.
 pub const HEAD: usize = 16;
@@ -133,11 +115,15 @@ pub enum Series {
     Section = 34,
     /// From the end of a critical section until the more urgent job that asked for its resource goes on with it.
     HandOver = 35,
+    /// The last reading of a partition's task before its window ended.
+    WindowLeft = 36,
+    /// Its first reading in its next window.
+    WindowEntered = 37,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 35] = [
+    pub const ALL: [Series; 37] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -173,11 +159,13 @@ impl Series {
         Series::Received,
         Series::Section,
         Series::HandOver,
+        Series::WindowLeft,
+        Series::WindowEntered,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.
     pub fn begins_with_interrupt(self) -> bool {
-        matches!(self, Series::Expiry | Series::Woken)
+        matches!(self, Series::Expiry | Series::Woken | Series::WindowEntered)
     }
 
     /// The series with this number, if there is one.

@@ -5,6 +5,7 @@
 
 use tactus_bench_book::{is_followed, order, Book, Series};
 use tactus_rt::clock::time_stamp;
+use tactus_rt::hostile::comes_back_clean;
 use tactus_rt::{calls, grant, Job};
 
 tactus_rt::component! { job: measure, brand: woken, services: [] }
@@ -102,46 +103,6 @@ fn brands() {
     // Nothing of this is left over for what is measured next.
     ask(order::URGE, [MY_SLOT + 1, LESS_URGENT, 0, 0]);
     ask(order::BIND, [0; 4]);
-}
-
-/// Whether every register that a call does not give back comes back cleared. Set to ones before.
-fn comes_back_clean(call: u64, grant: u64) -> bool {
-    let left: u64;
-    // SAFETY: both calls end here again; `rbx` and `rbp` are put back, all others are declared.
-    unsafe {
-        core::arch::asm!(
-            "push rbx",
-            "push rbp",
-            "mov rbx, -1",
-            "mov rbp, -1",
-            "syscall",
-            "or rdx, rbx",
-            "or rdx, rbp",
-            "or rdx, r8",
-            "or rdx, r9",
-            "or rdx, r10",
-            "or rdx, r12",
-            "or rdx, r13",
-            "or rdx, r14",
-            "or rdx, r15",
-            "pop rbp",
-            "pop rbx",
-            inout("rax") call => _,
-            inout("rdi") grant => _,
-            inout("rsi") u64::MAX => _,
-            inout("rdx") u64::MAX => left,
-            inout("r8") u64::MAX => _,
-            inout("r9") u64::MAX => _,
-            inout("r10") u64::MAX => _,
-            inout("r12") u64::MAX => _,
-            inout("r13") u64::MAX => _,
-            inout("r14") u64::MAX => _,
-            inout("r15") u64::MAX => _,
-            out("rcx") _,
-            out("r11") _,
-        );
-    }
-    left == 0
 }
 
 fn measure(_: &Job) {

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_bench_book::{Book, Series};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::device::Registers;
+use tactus_rt::device::{PeriodicTimer, Registers};
 use tactus_rt::Job;
 
 tactus_rt::component! { job: note, services: [] }
@@ -20,11 +20,7 @@ const PERIOD: u64 = 1_000_000;
 /// The line that the system names.
 const LINE: u64 = 20;
 
-const CAPABILITIES: u64 = 0x000;
-const CONFIGURATION: u64 = 0x010;
-const COUNTER: u64 = 0x0f0;
-const TIMER: u64 = 0x100;
-const COMPARATOR: u64 = 0x108;
+const TIMER: PeriodicTimer = PeriodicTimer::of(Registers::of(0));
 
 fn note(job: &Job) {
     let now = time_stamp();
@@ -39,14 +35,7 @@ fn note(job: &Job) {
 }
 
 fn set_up() {
-    let timer = Registers::of(0);
-    // Femtoseconds per count.
-    let count = timer.read(CAPABILITIES) >> 32;
-    timer.write(CONFIGURATION, 0);
-    timer.write(COUNTER, 0);
-    // By edges, enabled, periodic, and the next write sets the first one.
-    timer.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
-    timer.write(COMPARATOR, PERIOD * 1_000_000 / count.max(1));
+    TIMER.set_up(PERIOD, LINE);
     BEGUN.store(time_stamp(), Ordering::Relaxed);
-    timer.write(CONFIGURATION, 1);
+    TIMER.start();
 }

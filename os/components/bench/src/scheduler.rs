@@ -9,11 +9,11 @@ use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use tactus_bench_book::{is_followed, order, Book, Series};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
-use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
-use tactus_rt::abi::shared::{event, Region};
+use tactus_rt::abi::shared::event;
 use tactus_rt::calls::{self, BrandOperation, SchedulerOperation};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{sequences, Caller, Error};
+use tactus_rt::scheduler::OwnRegion;
+use tactus_rt::{region_field, Caller, Error};
 
 tactus_rt::component! { upcall: upcall, services: [complete] }
 
@@ -51,25 +51,9 @@ fn listener() -> u64 {
     client() + 1
 }
 
-fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
-}
-
-fn take_events(core: u8) -> u64 {
-    let region = region(core);
-    // SAFETY: the core's region, shared with the kernel, which writes it only while this code does not run on the core.
-    unsafe {
-        (&raw mut (*region).event_pending).write_volatile(0);
-        let events = (&raw const (*region).events).read_volatile();
-        (&raw mut (*region).events).write_volatile(0);
-        events
-    }
-}
-
 /// Dispatches; comes back when the caller is dispatched again, with false if an event came first.
 fn switch(core: u8, thread: u64, flags: u64, timeout: u64) -> bool {
-    // SAFETY: as in `take_events`.
-    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    OwnRegion::of(core).set_next_thread(thread);
     match calls::switch_thread(thread, flags, timeout) {
         Ok(()) => true,
         Err(Error::Again) => false,
@@ -82,13 +66,12 @@ fn upcall(core: u8) -> ! {
     if tactus_rt::info().cores > 1 {
         inter_core(core, now);
     }
-    let events = take_events(core);
+    let events = OwnRegion::of(core).take_events();
     if events & event::START != 0 {
         BOOK.write(Series::First, now);
         switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
     } else if events & event::FAULT != 0 {
-        // SAFETY: as in `take_events`.
-        let fault = unsafe { (&raw const (*region(core)).fault).read_volatile() };
+        let fault = OwnRegion::of(core).fault();
         BOOK.write(Series::Fault, now - (fault.address & !NOWHERE));
         switch(core, client(), SWITCH_UPCALL_DONE, NO_TIMEOUT);
     } else if events & event::TIMER == 0 {
@@ -104,8 +87,7 @@ fn upcall(core: u8) -> ! {
         INTERRUPTS.store(left - 1, Relaxed);
         let expiry = time_stamp() + BETWEEN;
         EXPIRY.store(expiry, Relaxed);
-        // SAFETY: as in `take_events`.
-        unsafe { (&raw mut (*region(core)).next_thread).write_volatile(listener()) };
+        OwnRegion::of(core).set_next_thread(listener());
         BOOK.write(Series::Dispatched, time_stamp());
         let _ = calls::switch_thread(listener(), SWITCH_UPCALL_DONE, expiry);
     }
@@ -136,7 +118,7 @@ fn complete(caller: Caller, [order, words @ ..]: [u64; 5]) -> [u64; 2] {
 /// What the client asks for, by [`order`].
 fn help(caller: Caller, order: u64, [a, b, c, _]: [u64; 4]) -> Result<u64, Error> {
     let core = caller.core();
-    take_events(core);
+    OwnRegion::of(core).take_events();
     match order {
         order::BIND => bind(core, caller.thread().into(), a, b).map(|()| 0),
         order::ADOPT => {
@@ -165,23 +147,15 @@ fn bind(core: u8, thread: u64, slot: u64, urgency: u64) -> Result<(), Error> {
 }
 
 fn urge(core: u8, slot: u64, urgency: u64) {
-    // SAFETY: as in `take_events`.
-    if let Some(slot) = unsafe { &mut (*region(core)).slots }.get_mut(slot as usize) {
-        slot.urgency = urgency as u16;
-    }
+    region_field!(core, slots[slot as usize].urgency).write(urgency as u16);
 }
 
 /// Takes the scheduler lock and releases it.
 fn locks(core: u8, caller: Caller) {
-    // SAFETY: only its address is formed.
-    let lock = unsafe { &raw mut (*region(core)).lock };
+    let region = OwnRegion::of(core);
     for _ in 0..rounds() {
         let begin = time_stamp();
-        // SAFETY: the lock of this core, by the running thread, which does not have it.
-        unsafe {
-            sequences::take_lock(lock, caller.thread().into());
-            sequences::release_lock(lock);
-        }
+        drop(region.lock(caller.thread().into()));
         BOOK.write(Series::Lock, time_stamp() - begin);
     }
 }
@@ -189,8 +163,7 @@ fn locks(core: u8, caller: Caller) {
 /// Notes the time and switches, with nothing in between that a scheduler could do without.
 #[inline(always)]
 fn bare_switch(core: u8, thread: u64) {
-    // SAFETY: as in `take_events`.
-    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    OwnRegion::of(core).set_next_thread(thread);
     STAMP.store(time_stamp(), Relaxed);
     let _ = calls::switch_thread(thread, 0, NO_TIMEOUT);
 }
@@ -238,7 +211,7 @@ fn inter_core(core: u8, now: u64) -> ! {
     }
     let mut now = now;
     loop {
-        let events = take_events(core);
+        let events = OwnRegion::of(core).take_events();
         if events & event::NOTIFY != 0 {
             BOOK.write(Series::InterCore, now - STAMP.load(SeqCst));
         }

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::call::{
     BrandOperation, Call, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_SUSPEND, SWITCH_UPCALL_DONE,
 };
-use tactus_rt::abi::layout::{MAX_THREADS, REGIONS};
-use tactus_rt::abi::shared::{event, name_text, slot, ComponentCard, Region, Slot};
+use tactus_rt::abi::layout::MAX_THREADS;
+use tactus_rt::abi::shared::{event, name_text, slot, ComponentCard, Slot};
 use tactus_rt::cards::components;
 use tactus_rt::clock::time_stamp;
 use tactus_rt::{calls, info, Caller, Error};
@@ -29,28 +29,16 @@ static ORDERS: [[AtomicU64; 8]; MAX_THREADS] = [const { [const { AtomicU64::new(
 static EVENTS: AtomicU64 = AtomicU64::new(0);
 static UPCALLS: AtomicU64 = AtomicU64::new(0);
 
-/// The core's region.
-pub fn region() -> *mut Region {
-    REGIONS as *mut Region
-}
-
-/// A field of the region.
+/// A field of the region of the only core, which the kernel writes only while nobody runs here.
 #[macro_export]
 macro_rules! field {
-    ($($field:tt)+) => {
-        // SAFETY: the region of the only core, which the kernel writes only while nobody runs here.
-        unsafe { core::ptr::addr_of!((*$crate::chief::region()).$($field)+).read_volatile() }
-    };
+    ($($field:tt)+) => { tactus_rt::region_field!(0, $($field)+).read() };
 }
 
 /// Sets a field of the region.
 #[macro_export]
 macro_rules! set_field {
-    ($value:expr, $($field:tt)+) => {{
-        let value = $value;
-        // SAFETY: as in `field`.
-        unsafe { core::ptr::addr_of_mut!((*$crate::chief::region()).$($field)+).write_volatile(value) }
-    }};
+    ($value:expr, $($field:tt)+) => { tactus_rt::region_field!(0, $($field)+).write($value) };
 }
 
 /// Takes what was posted: the events.

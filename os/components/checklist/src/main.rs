@@ -5,8 +5,6 @@
 //! component, and tells what came of it. So each statement reads from top to bottom, whoever acts in it.
 #![no_std]
 #![no_main]
-// The macros that name a field of the region are used in this crate only.
-#![allow(clippy::macro_metavars_in_unsafe)]
 
 mod chief;
 mod console;

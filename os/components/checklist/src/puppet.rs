@@ -3,7 +3,8 @@
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::shared::name_text;
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{calls, grant, info, sequences, Job};
+use tactus_rt::hostile::{self, Field};
+use tactus_rt::{calls, grant, info, Job};
 
 /// What a puppet can be told to do, with its words.
 pub mod order {
@@ -57,7 +58,7 @@ static STAMP: AtomicU64 = AtomicU64::new(0);
 /// How often upcalls ran, when the last began, when it was done, its word, what it interrupted.
 static NOTED: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 /// The component's counter.
-static mut COUNTER: u64 = 0;
+static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// The component's name.
 pub fn own_name() -> &'static str {
@@ -115,17 +116,20 @@ fn obey(first: [u64; 5]) -> ! {
     }
 }
 
+/// The word of the component's regions at this address: the chief names no other.
+fn word(address: u64) -> Field<u64> {
+    hostile::word_at(address).unwrap_or_else(|| calls::give_up())
+}
+
 fn obey_one(order: u64, words: [u64; 6]) -> [u64; 5] {
     match order {
         order::CALL => {
             let (status, value, ticks) = timed_call(words[0], [words[1], words[2], words[3], words[4], words[5]]);
             [status, value, ticks, 0, 0]
         }
-        // SAFETY: the chief names only words of the component's regions.
-        order::READ => [unsafe { (words[0] as *const u64).read_volatile() }, 0, 0, 0, 0],
+        order::READ => [word(words[0]).read(), 0, 0, 0, 0],
         order::WRITE => {
-            // SAFETY: as above.
-            unsafe { (words[0] as *mut u64).write_volatile(words[1]) };
+            word(words[0]).write(words[1]);
             [0; 5]
         }
         order::SPIN => spin(words[0]),
@@ -134,17 +138,15 @@ fn obey_one(order: u64, words: [u64; 6]) -> [u64; 5] {
             [count, began, done, word, STAMP.load(Relaxed)]
         }
         order::LOCK => {
-            let begin = time_stamp();
-            // SAFETY: the lock word of this core's region, and the caller's own number.
-            unsafe { sequences::take_lock(words[0] as *mut u64, words[1]) };
+            let (word, begin) = (word(words[0]), time_stamp());
+            word.lock(words[1]);
             [time_stamp() - begin, 0, 0, 0, 0]
         }
         order::UNLOCK => {
-            // SAFETY: taken before.
-            unsafe { sequences::release_lock(words[0] as *mut u64) };
+            word(words[0]).unlock();
             [0; 5]
         }
-        order::LOCK_BOTH => lock_both(words[0] as *mut u64, words[1]),
+        order::LOCK_BOTH => lock_both(word(words[0]), words[1]),
         order::COUNT => count(words[0]),
         order::VISIT => visit(),
         order::HARM => harm(words[0], words[1]),
@@ -158,16 +160,9 @@ fn obey_one(order: u64, words: [u64; 6]) -> [u64; 5] {
 
 /// The call, its status, the first word that came back, and the ticks since a thread of this component began one.
 fn timed_call(number: u64, words: [u64; 5]) -> (u64, u64, u64) {
-    let (status, value): (u64, u64);
     let begin = time_stamp();
     STAMP.store(begin, Relaxed);
-    // SAFETY: the kernel keeps `rsp`; everything else is saved or declared.
-    unsafe {
-        core::arch::asm!("push rbx", "push rbp", "syscall", "pop rbp", "pop rbx",
-            inout("rax") number => status, inout("rdi") words[0] => value, inout("rsi") words[1] => _,
-            inout("rdx") words[2] => _, inout("r10") words[3] => _, inout("r8") words[4] => _, inout("r9") 0_u64 => _,
-            out("rcx") _, out("r11") _, out("r12") _, out("r13") _, out("r14") _, out("r15") _);
-    }
+    let (status, value) = hostile::call(number, words);
     (status, value, time_stamp() - STAMP.load(Relaxed))
 }
 
@@ -191,16 +186,13 @@ fn spin(ticks: u64) -> [u64; 5] {
 }
 
 /// What taking and releasing the lock costs, beside the reading of the clock.
-fn lock_both(word: *mut u64, thread: u64) -> [u64; 5] {
+fn lock_both(word: Field<u64>, thread: u64) -> [u64; 5] {
     let mut least = [u64::MAX; 2];
     for _ in 0..100 {
         let begin = time_stamp();
         let empty = time_stamp();
-        // SAFETY: as in `obey_one`.
-        unsafe {
-            sequences::take_lock(word, thread);
-            sequences::release_lock(word);
-        }
+        word.lock(thread);
+        word.unlock();
         let end = time_stamp();
         least = [least[0].min(empty - begin), least[1].min(end - empty)];
     }
@@ -209,21 +201,15 @@ fn lock_both(word: *mut u64, thread: u64) -> [u64; 5] {
 
 /// Adds one to the component's counter so often, each time by a restartable sequence.
 fn count(rounds: u64) -> [u64; 5] {
-    let counter = &raw mut COUNTER;
     for _ in 0..rounds {
         loop {
-            // SAFETY: on one core; what other threads of the component do to the word, they do by the same sequence.
-            let done = unsafe {
-                let old = counter.read_volatile();
-                sequences::exchange(counter, old, old + 1) == old + 1
-            };
-            if done {
+            let old = COUNTER.load(Relaxed);
+            if hostile::exchange(&COUNTER, old, old + 1) == old + 1 {
                 break;
             }
         }
     }
-    // SAFETY: as above.
-    [unsafe { counter.read_volatile() }, 0, 0, 0, 0]
+    [COUNTER.load(Relaxed), 0, 0, 0, 0]
 }
 
 fn visit() -> [u64; 5] {

@@ -64,11 +64,11 @@ impl Role for Child {
     type Lock = Locked;
     const IS_INTERRUPTED: bool = true;
 
-    fn lock(region: OwnRegion, me: u64) -> Locked {
+    fn lock(_: u8, region: OwnRegion, me: u64) -> Locked {
         region.lock(me)
     }
 
-    fn next(core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
+    fn next(_: &mut Locked, core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next {
         let mut all = core::mem::take(due);
         let waits = if state::has_begun(core) { None } else { boot::step(core) };
         let (None, Some(mut state)) = (waits, state::of(core)) else { return waits.unwrap_or(Next::NOBODY) };

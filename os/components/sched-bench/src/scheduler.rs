@@ -10,11 +10,12 @@ mod component {
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use tactus_bench_book::{Book, Series as Noted};
     use tactus_rt::abi::call::SchedulerOperation;
-    use tactus_rt::abi::layout::REGIONS;
-    use tactus_rt::abi::shared::{event, Region};
+    use tactus_rt::abi::shared::event;
     use tactus_rt::clock::time_stamp;
-    use tactus_rt::{calls, info, sequences, Caller, Screen};
-    use tactus_sched::policies::FixedPriority;
+    use tactus_rt::hostile::Field;
+    use tactus_rt::scheduler::OwnRegion;
+    use tactus_rt::{calls, info, region_field, Caller, Screen};
+    use tactus_sched::thread_schedulers::FixedPriority;
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),
@@ -86,18 +87,12 @@ mod component {
 
     /// Takes and releases the scheduler lock. Gives how often each thing is done.
     fn lock(caller: Caller, _: [u64; 5]) -> [u64; 2] {
-        let region = REGIONS as *mut Region;
-        // SAFETY: only its address is formed.
-        let word = unsafe { &raw mut (*region).lock };
+        let region = OwnRegion::of(0);
         let series = Series::new();
         for _ in 0..rounds() {
             BOOK.write(Noted::Empty, empty());
             let began = time_stamp();
-            // SAFETY: the lock of this core, by the running thread, which does not have it.
-            unsafe {
-                sequences::take_lock(word, caller.thread().into());
-                sequences::release_lock(word);
-            }
+            drop(region.lock(caller.thread().into()));
             series.note(time_stamp() - began);
         }
         line("lock and release", series.take(), empty());
@@ -137,35 +132,20 @@ mod component {
 
     /// Events of a time-out that comes so many ticks from now, while `act` works on the word of events and the mark that one
     /// waits: what `act` gave, and what is left in both words afterwards.
-    fn with_time_out(caller: Caller, ticks: u64, act: impl FnOnce(*mut u64, *mut u64) -> u64) -> [u64; 3] {
-        let region = REGIONS as *mut Region;
+    /// The kernel interrupts meanwhile, but enters nobody while the thread is in here: what it posts is what this looks for.
+    fn with_time_out(caller: Caller, ticks: u64, act: impl FnOnce(Field<u64>, Field<u64>) -> u64) -> [u64; 3] {
         let me = u64::from(caller.thread());
-        // SAFETY: this core's region, which nobody else uses: the kernel interrupts, but enters nobody while the thread is in
-        // here. What it posts is what this looks for.
-        unsafe {
-            let (events, pending) = (&raw mut (*region).events, &raw mut (*region).event_pending);
-            pending.write_volatile(0);
-            events.write_volatile(0);
-            (&raw mut (*region).next_thread).write_volatile(me);
-            let timeout = time_stamp() + ticks;
-            let _ = calls::switch_thread(me, 0, timeout);
-            let gave = act(events, pending);
-            while time_stamp() < timeout + 2_000 {
-                core::hint::spin_loop();
-            }
-            [gave, events.read_volatile(), pending.read_volatile()]
+        let (events, pending) = (region_field!(0, events), region_field!(0, event_pending));
+        pending.write(0);
+        events.write(0);
+        OwnRegion::of(0).set_next_thread(me);
+        let timeout = time_stamp() + ticks;
+        let _ = calls::switch_thread(me, 0, timeout);
+        let gave = act(events, pending);
+        while time_stamp() < timeout + 2_000 {
+            core::hint::spin_loop();
         }
-    }
-
-    /// Two instructions as in the sequence that takes a word, but where the kernel does not look.
-    #[inline(never)]
-    fn take_word_unprotected(word: *mut u32) -> u32 {
-        let taken;
-        // SAFETY: the caller's word.
-        unsafe {
-            core::arch::asm!("mov {taken:e}, [{word}]", "mov dword ptr [{word}], 0", word = in(reg) word, taken = out(reg) taken);
-        }
-        taken
+        [gave, events.read(), pending.read()]
     }
 
     /// Lets a time-out come at every instruction of a sequence, one after another: how many events were lost, then how many
@@ -177,15 +157,14 @@ mod component {
         let (mut words, mut exchanges, mut unprotected) = (0, 0, 0);
         let mut early = [0; 2];
         for ticks in 0..LAST {
-            // SAFETY: a word of this core's region.
-            let took = with_time_out(caller, ticks, |events, _| unsafe { sequences::take_word(events.cast()) }.into());
+            let took = with_time_out(caller, ticks, |events, _| events.take_word().into());
             words += lost(took);
             early[0] += u64::from(took[0] & event::TIMER != 0);
-            // SAFETY: as above. Zero is replaced unless the event came first; in both cases the mark is there in the end.
-            let took = with_time_out(caller, ticks, |_, pending| unsafe { sequences::exchange(pending, 0, 7) });
+            // Zero is replaced unless the event came first; in both cases the mark is there in the end.
+            let took = with_time_out(caller, ticks, |_, pending| pending.exchange(0, 7));
             exchanges += u64::from(took[2] != 1);
             early[1] += u64::from(took[0] == 0);
-            unprotected += lost(with_time_out(caller, ticks, |events, _| take_word_unprotected(events.cast()).into()));
+            unprotected += lost(with_time_out(caller, ticks, |events, _| events.take_word_unprotected().into()));
         }
         let inside = early.iter().all(|early| (1..LAST).contains(early));
         let _ = writeln!(
@@ -204,35 +183,25 @@ mod component {
     /// gives the core back to who is in it, and that one's release gives it to the sleeper, which decides. `(thread)`: how
     /// often all of it came so, and how often the scheduler's upcall was entered for it.
     fn contended(caller: Caller, [thread, ..]: [u64; 5]) -> [u64; 2] {
-        let region = REGIONS as *mut Region;
         let me = u64::from(caller.thread());
         let series = Series::new();
         let mut came = 0;
-        // SAFETY: only addresses are formed.
-        let (word, entries) = unsafe { (&raw mut (*region).lock, &raw const (*region).entries) };
-        // SAFETY: a field of this core's region, which the kernel writes in one piece.
-        let entries = || unsafe { entries.read_volatile() };
-        let before = entries();
+        let (word, entries) = (region_field!(0, lock), region_field!(0, entries));
+        let before = entries.read();
         for _ in 0..rounds() {
-            // SAFETY: the lock of this core, by the running thread, which does not have it; what the kernel looks at is
-            // written as the library writes it.
-            let helped = unsafe {
-                sequences::take_lock(word, me);
-                (&raw mut (*region).event_pending).write_volatile(0);
-                (&raw mut (*region).next_thread).write_volatile(thread);
-                let switched = calls::switch_thread(thread, 0, u64::MAX);
-                // Back already: nobody else could have dispatched this thread.
-                switched.is_ok() && word.read_volatile() == (thread + 1) << 32 | (me + 1)
-            };
+            word.lock(me);
+            // What the kernel looks at is written as the library writes it.
+            region_field!(0, event_pending).write(0);
+            OwnRegion::of(0).set_next_thread(thread);
+            let switched = calls::switch_thread(thread, 0, u64::MAX);
+            // Back already: nobody else could have dispatched this thread.
+            let helped = switched.is_ok() && word.read() == (thread + 1) << 32 | (me + 1);
             let began = time_stamp();
-            // SAFETY: this thread has it.
-            unsafe { sequences::release_lock(word) };
+            word.unlock();
             series.note(time_stamp() - began);
-            // SAFETY: a word of this core's region.
-            let free = unsafe { word.read_volatile() } == 0;
-            came += u64::from(helped && free);
+            came += u64::from(helped && word.read() == 0);
         }
-        let entered = entries() - before;
+        let entered = entries.read() - before;
         line("contended: release, the other decides, until back", series.take(), empty());
         let _ = writeln!(Screen, "contended lock: {came} of {} helped, {entered} entries of the scheduler", rounds());
         [came, entered]

@@ -2,9 +2,4 @@
 #![no_std]
 #![no_main]
 
-extern crate alloc;
-
-mod root;
-
-/// Who decides.
-type Decider = tactus_policy::programs::MixedCriticalityOnMulticore;
+tactus_sched::root_scheduler! { tactus_policy::programs::MixedCriticalityOnMulticore }

@@ -11,7 +11,7 @@
 //! In a system without such components the unit stays as start-up leaves it: there is none (CR0.EM).
 
 use super::paging::direct;
-use crate::frames::Frames;
+use super::FrameSource;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_abi::layout::MAX_THREADS;
@@ -45,7 +45,7 @@ static RESET: Reset = {
 };
 
 /// Finds room for what threads have in these registers.
-pub fn set_up(frames: &mut Frames, threads: usize) -> Option<()> {
+pub fn set_up(frames: &mut dyn FrameSource, threads: usize) -> Option<()> {
     for page in PAGES.iter().take(threads.div_ceil(IN_PAGE)) {
         page.store(frames.kernel_page()?, Relaxed);
     }
@@ -114,12 +114,9 @@ fn open(saved: Option<u16>) {
 #[cfg(feature = "lazy-floating-point")]
 pub mod late {
     use super::{area, asm, open, AREA, TASK_SWITCHED};
-    use crate::component;
-    use crate::percore::Core;
-    use crate::thread::Thread;
 
     /// The vector of an instruction that finds the unit shut.
-    const SHUT: u64 = 7;
+    pub const SHUT: u64 = 7;
 
     /// Whether the thread's area counts: a byte of it that FXSAVE leaves alone.
     fn mark(thread: u16) -> *mut u8 {
@@ -148,16 +145,10 @@ pub mod late {
         }
     }
 
-    /// The running thread needs the unit, which opens, if it may have it.
-    pub fn opens(core: &mut Core, thread: &Thread) -> bool {
-        let its = thread.registers.vector == SHUT && component::get(thread.component).has_floating_point();
-        if !its || core.floating_point {
-            return false;
-        }
-        core.floating_point = true;
+    /// The running thread, which may have the unit, needs it: it opens.
+    pub fn open_for(thread: u16) {
         // SAFETY: the area is the thread's, which is this core's.
-        open((unsafe { mark(thread.id).read() } != 0).then_some(thread.id));
-        true
+        open((unsafe { mark(thread).read() } != 0).then_some(thread));
     }
 }
 

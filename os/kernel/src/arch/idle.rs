@@ -1,10 +1,10 @@
 //! What a core does that has nothing to run.
 //!
-//! On a real machine, and where there is one core, it halts until an interrupt. Where cores take turns (an emulated
-//! machine with counted instructions), it halts too, except the core that goes to sleep last. For if all cores halt, the emulator moves its
-//! clock by itself, in a thread whose order with the cores' execution is the host's, and with it the order in which
-//! cores wake that have the same time-out: two runs would differ. So the last core awake lets the time pass by
-//! executing, until another wakes. Blocks of instructions that do nothing cost the emulator next to nothing.
+//! On a real machine it halts until an interrupt. On an emulated machine with counted instructions it halts too, except the core that
+//! goes to sleep last. For if all cores halt, the emulator moves its clock by itself, in a thread whose order with the cores'
+//! execution is the host's: it may do so before a core's last instructions are counted, and cores with the same time-out wake in
+//! either order. Two runs would differ. So the last core awake lets the time pass by executing, until one wakes. Blocks of
+//! instructions that do nothing cost the emulator next to nothing.
 
 use super::port::time_stamp;
 use core::arch::asm;
@@ -19,13 +19,13 @@ pub static CLOCK_KEEPER: AtomicU64 = AtomicU64::new(0);
 /// When each sleeping core wants to wake, in time-stamp ticks.
 static UNTIL: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(NO_TIMEOUT) }; MAX_CORES];
 
-/// How many cores there are that take turns; 0 where they run at the same time.
-static TAKE_TURNS: AtomicUsize = AtomicUsize::new(0);
+/// How many cores share one counted time; 0 where they run at the same time.
+static COUNTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Tells how many cores there are and whether they take turns, before the run begins.
-pub fn set_up(cores: usize, take_turns: bool) {
+/// Tells how many cores there are and whether they share one counted time, before the run begins.
+pub fn set_up(cores: usize, counted: bool) {
     AWAKE.store(cores as u64, SeqCst);
-    TAKE_TURNS.store(if take_turns { cores } else { 0 }, SeqCst);
+    COUNTED.store(if counted { cores } else { 0 }, SeqCst);
 }
 
 /// The core was interrupted while it had nothing to run.
@@ -40,12 +40,13 @@ pub fn wait(core: u64, expiry: u64) -> ! {
     let place = core as usize % MAX_CORES;
     UNTIL[place].store(expiry, SeqCst);
     let last = AWAKE.fetch_sub(1, SeqCst) == 1;
-    let cores = TAKE_TURNS.load(SeqCst);
-    if last && cores > 1 {
+    let cores = COUNTED.load(SeqCst);
+    if last && cores > 0 {
         let me = core + 1;
         CLOCK_KEEPER.store(me, SeqCst);
         let first = UNTIL[..cores.min(MAX_CORES)].iter().map(|until| until.load(SeqCst)).min().unwrap_or(NO_TIMEOUT);
-        if first != NO_TIMEOUT {
+        // Several cores without any time-out have none whose order could differ; one alone counts whatever wakes it.
+        if first != NO_TIMEOUT || cores == 1 {
             // SAFETY: nothing is left to do with interrupts off; whoever interrupts the idle core takes the stack.
             unsafe { asm!("sti", options(nomem, nostack)) };
             // Word may be on its way to a core that sleeps: it wakes now, or not before this core lets it.

@@ -1,6 +1,6 @@
 //! Page tables: four levels, pages of 4 KiB for components, the kernel's half shared by all.
 
-use crate::frames::Frames;
+use super::FrameSource;
 use core::arch::asm;
 
 /// Physical memory below 4 GiB appears here, not executable.
@@ -67,7 +67,7 @@ impl AddressSpace {
     pub const NONE: AddressSpace = AddressSpace(0);
 
     /// An address space with the kernel's half only, its top table of one of these colours.
-    pub fn new(frames: &mut Frames, colours: u64) -> Result<Self, MapError> {
+    pub fn new(frames: &mut dyn FrameSource, colours: u64) -> Result<Self, MapError> {
         let top = frames.page(colours).ok_or(MapError::OutOfFrames)?;
         let table: *mut u64 = direct(top);
         for entry in 256..512 {
@@ -79,7 +79,7 @@ impl AddressSpace {
     }
 
     /// The last of the tables that lead to an address, made where it is not there, of these colours.
-    pub fn table(self, frames: &mut Frames, colours: u64, address: u64) -> Result<*mut u64, MapError> {
+    pub fn table(self, frames: &mut dyn FrameSource, colours: u64, address: u64) -> Result<*mut u64, MapError> {
         if address >= USER_END {
             return Err(MapError::BadAddress);
         }
@@ -119,7 +119,7 @@ impl AddressSpace {
     /// Maps one frame; tables that are made for it have these colours.
     pub fn map(
         self,
-        frames: &mut Frames,
+        frames: &mut dyn FrameSource,
         colours: u64,
         address: u64,
         frame: u64,

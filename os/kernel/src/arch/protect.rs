@@ -7,7 +7,7 @@
 //! A kernel with colours of its own moves, page by page, to frames of these colours, and so do the tables that show it.
 
 use super::paging::{direct, ADDRESS, DIRECT, NO_EXECUTE, PRESENT, WRITE};
-use crate::frames::Frames;
+use super::FrameSource;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -112,8 +112,8 @@ pub fn physical(address: u64) -> Option<u64> {
 }
 
 /// Memory of the kernel's own in one piece, full of zeros: so many pages. During set-up.
-pub fn piece<T>(frames: &mut Frames, pages: u64) -> Option<*mut T> {
-    if frames.is_every(frames.kernel()) {
+pub fn piece<T>(frames: &mut dyn FrameSource, pages: u64) -> Option<*mut T> {
+    if frames.is_every(frames.kernel_colours()) {
         return frames.pages(pages, u64::MAX).map(direct);
     }
     let first = NEXT_PIECE.load(Ordering::Relaxed);
@@ -125,7 +125,7 @@ pub fn piece<T>(frames: &mut Frames, pages: u64) -> Option<*mut T> {
 }
 
 /// Shows the frame to the kernel behind those that were shown before; its address. During set-up.
-pub fn show(frames: &mut Frames, frame: u64) -> Option<u64> {
+pub fn show(frames: &mut dyn FrameSource, frame: u64) -> Option<u64> {
     let address = NEXT_PIECE.fetch_add(PAGE, Ordering::Relaxed);
     if address >= PIECES_END {
         return None;
@@ -145,7 +145,7 @@ pub fn show(frames: &mut Frames, frame: u64) -> Option<u64> {
 }
 
 /// A copy of the table and of those below it, in frames of the kernel's colours.
-fn copy(frames: &mut Frames, table: u64, level: u32) -> Option<u64> {
+fn copy(frames: &mut dyn FrameSource, table: u64, level: u32) -> Option<u64> {
     let new = frames.kernel_page()?;
     for number in 0..512 {
         // SAFETY: a table that start-up made has 512 entries; the copy is a fresh frame.
@@ -161,7 +161,7 @@ fn copy(frames: &mut Frames, table: u64, level: u32) -> Option<u64> {
 
 /// Moves the kernel's pages and the tables of its half to frames of its colours. Once, before any other core is started and before there
 /// is an address space.
-pub fn move_kernel(frames: &mut Frames) -> Option<()> {
+pub fn move_kernel(frames: &mut dyn FrameSource) -> Option<()> {
     let top = direct::<u64>((&raw const boot_pml4) as u64);
     for half in [256, 511] {
         // SAFETY: an entry of the top table; what it leads to stays as it is, and is the same in the copy.
@@ -197,7 +197,7 @@ pub fn move_kernel(frames: &mut Frames) -> Option<()> {
 }
 
 /// Takes the right to write a page in the map of all memory.
-fn only_read(frames: &mut Frames, address: u64) -> Option<()> {
+fn only_read(frames: &mut dyn FrameSource, address: u64) -> Option<()> {
     let directory = table_of(address, 1)?;
     // SAFETY: a table of the map of all memory; what it shows stays the same, but for the right to write a page that nobody writes.
     unsafe {

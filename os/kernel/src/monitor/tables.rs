@@ -5,6 +5,7 @@
 //! of channels: cores get it in the order in which they ask, so that each waits for as many steps as there are other cores.
 
 use crate::arch::paging::direct;
+use crate::arch::FrameSource;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
 use core::cell::UnsafeCell;

@@ -54,6 +54,21 @@ fn get(id: i64, kind: u32) -> Result<(&'static PortCard, &'static Port), ErrorRe
     open.ok_or(ErrorReturnCode::InvalidParam)
 }
 
+/// The same where the message is to be sent through it.
+fn get_for(message: &[ApexByte], id: i64, kind: u32) -> Result<(&'static PortCard, &'static Port), ErrorReturnCode> {
+    let (card, port) = get(id, kind)?;
+    if message.is_empty() {
+        return Err(ErrorReturnCode::InvalidParam);
+    }
+    if message.len() > card.size as usize {
+        return Err(ErrorReturnCode::InvalidConfig);
+    }
+    if direction(card) != PortDirection::Source {
+        return Err(ErrorReturnCode::InvalidMode);
+    }
+    Ok((card, port))
+}
+
 fn find(name: &ApexName, kind: u32) -> Result<usize, ErrorReturnCode> {
     let is = |card: &PortCard| card.kind == kind && name_text(&card.name) == text(name);
     cards::ports().iter().take(MOST_PORTS).position(is).ok_or(ErrorReturnCode::InvalidConfig)
@@ -101,16 +116,7 @@ impl ApexSamplingPortP4 for Apex {
     }
 
     fn write_sampling_message(sampling_port_id: SamplingPortId, message: &[ApexByte]) -> Result<(), ErrorReturnCode> {
-        let (card, _) = get(sampling_port_id, SAMPLING)?;
-        if message.is_empty() {
-            return Err(ErrorReturnCode::InvalidParam);
-        }
-        if message.len() > card.size as usize {
-            return Err(ErrorReturnCode::InvalidConfig);
-        }
-        if direction(card) != PortDirection::Source {
-            return Err(ErrorReturnCode::InvalidMode);
-        }
+        let (card, _) = get_for(message, sampling_port_id, SAMPLING)?;
         let port = SamplingSource::of(card);
         port.write(message).map_err(|_| ErrorReturnCode::InvalidConfig)
     }
@@ -181,16 +187,7 @@ impl ApexQueuingPortP4 for Apex {
         message: &[ApexByte],
         time_out: ApexSystemTime,
     ) -> Result<(), ErrorReturnCode> {
-        let (card, port) = get(queuing_port_id, QUEUING)?;
-        if message.is_empty() {
-            return Err(ErrorReturnCode::InvalidParam);
-        }
-        if message.len() > card.size as usize {
-            return Err(ErrorReturnCode::InvalidConfig);
-        }
-        if direction(card) != PortDirection::Source {
-            return Err(ErrorReturnCode::InvalidMode);
-        }
+        let (card, port) = get_for(message, queuing_port_id, QUEUING)?;
         port.waiting.fetch_add(1, Ordering::Relaxed);
         let result = time::wait_for(time_out, || QueuingSource::of(card).send(message).ok());
         port.waiting.fetch_sub(1, Ordering::Relaxed);

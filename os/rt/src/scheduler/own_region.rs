@@ -77,6 +77,7 @@ impl OwnRegion {
     }
 
     /// Enters the scheduler's critical section of this core, for the running thread `me`; left when the value is dropped.
+    #[inline(always)]
     pub fn lock(self, me: u64) -> Locked {
         // SAFETY: as above. A wrong number makes the kernel dispatch another thread than the owner; it excludes nobody from
         // memory, which is why per-core state is checked by itself (`PerCore`).
@@ -122,6 +123,7 @@ impl OwnRegion {
 pub struct Locked(OwnRegion);
 
 impl Drop for Locked {
+    #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: taken by `OwnRegion::lock`.
         unsafe { sequences::release_lock(addr_of_mut!((*self.0 .0).lock)) };

@@ -2,57 +2,93 @@
 //! that never changes once it is set.
 
 use core::cell::UnsafeCell;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tactus_abi::layout::MAX_CORES;
 
 /// Nothing was put there yet.
 const EMPTY: u8 = 0;
-const FREE: u8 = 1;
-const BORROWED: u8 = 2;
+/// Somebody is about to put something there.
+const FILLING: u8 = 1;
+/// It is there, and nobody is given it yet.
+const CLOSED: u8 = 2;
+/// It is given out.
+const OPEN: u8 = 3;
+
+struct Cell<T> {
+    state: AtomicU8,
+    /// The value is there and open, and nobody has it.
+    free: AtomicBool,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
 
 /// A value for each core. Borrowing is checked, so that not even a scheduler whose lock fails has two references to one.
 pub struct PerCore<T> {
-    cells: [UnsafeCell<Option<T>>; MAX_CORES],
-    states: [AtomicU8; MAX_CORES],
+    cells: [Cell<T>; MAX_CORES],
 }
 
-// SAFETY: a value is reached only by whoever changed its state to `BORROWED`, one at a time.
+// SAFETY: a value is reached only by whoever took the mark that it is free, one at a time.
 unsafe impl<T: Send> Sync for PerCore<T> {}
 
 impl<T> PerCore<T> {
     /// No values yet.
     pub const fn new() -> PerCore<T> {
         PerCore {
-            cells: [const { UnsafeCell::new(None) }; MAX_CORES],
-            states: [const { AtomicU8::new(EMPTY) }; MAX_CORES],
+            cells: [const {
+                Cell {
+                    state: AtomicU8::new(EMPTY),
+                    free: AtomicBool::new(false),
+                    value: UnsafeCell::new(MaybeUninit::uninit()),
+                }
+            }; MAX_CORES],
         }
+    }
+
+    #[inline(always)]
+    fn cell(&self, core: u8) -> &Cell<T> {
+        &self.cells[usize::from(core) % MAX_CORES]
+    }
+
+    /// Puts the core's value there, once, for nobody before [`PerCore::open`]; whether this was the first.
+    pub fn prepare(&self, core: u8, value: T) -> bool {
+        let cell = self.cell(core);
+        if !cell.becomes(EMPTY, FILLING) {
+            return false;
+        }
+        // SAFETY: only the first comes here, and nobody has a reference before the value is open.
+        unsafe { (*cell.value.get()).write(value) };
+        cell.state.store(CLOSED, Ordering::Release);
+        true
+    }
+
+    /// Lets the core's value be borrowed; whether it was there and closed.
+    pub fn open(&self, core: u8) -> bool {
+        let cell = self.cell(core);
+        let opened = cell.becomes(CLOSED, OPEN);
+        if opened {
+            cell.free.store(true, Ordering::Release);
+        }
+        opened
     }
 
     /// Puts the core's value there, once; whether this was the first.
     pub fn put(&self, core: u8, value: T) -> bool {
-        let core = usize::from(core) % MAX_CORES;
-        let state = &self.states[core];
-        if state.compare_exchange(EMPTY, BORROWED, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return false;
-        }
-        // SAFETY: nobody else changes the state from `BORROWED`.
-        unsafe { *self.cells[core].get() = Some(value) };
-        state.store(FREE, Ordering::Release);
-        true
+        self.prepare(core, value) && self.open(core)
     }
 
     /// The core's value; none if there is none or somebody has it.
     #[inline(always)]
     pub fn borrow(&self, core: u8) -> Option<Borrowed<'_, T>> {
-        let core = usize::from(core) % MAX_CORES;
-        let state = &self.states[core];
-        state.compare_exchange(FREE, BORROWED, Ordering::Acquire, Ordering::Relaxed).ok()?;
-        // SAFETY: the state was `FREE`, and is this value's now.
-        match unsafe { (*self.cells[core].get()).as_mut() } {
-            Some(value) => Some(Borrowed { value, state }),
-            None => None,
-        }
+        let cell = self.cell(core);
+        cell.free.swap(false, Ordering::Acquire).then(|| Borrowed { cell, value: PhantomData })
+    }
+}
+
+impl<T> Cell<T> {
+    fn becomes(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -64,26 +100,31 @@ impl<T> Default for PerCore<T> {
 
 /// The only reference to a core's value.
 pub struct Borrowed<'a, T> {
-    value: &'a mut T,
-    state: &'a AtomicU8,
+    cell: &'a Cell<T>,
+    value: PhantomData<&'a mut T>,
 }
 
 impl<T> Deref for Borrowed<'_, T> {
     type Target = T;
+    #[inline(always)]
     fn deref(&self) -> &T {
-        self.value
+        // SAFETY: the value is there, since it was free, and this is the only one that took that mark.
+        unsafe { (*self.cell.value.get()).assume_init_ref() }
     }
 }
 
 impl<T> DerefMut for Borrowed<'_, T> {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        self.value
+        // SAFETY: as above.
+        unsafe { (*self.cell.value.get()).assume_init_mut() }
     }
 }
 
 impl<T> Drop for Borrowed<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
-        self.state.store(FREE, Ordering::Release);
+        self.cell.free.store(true, Ordering::Release);
     }
 }
 
@@ -93,7 +134,7 @@ pub struct Once<T> {
     state: AtomicU8,
 }
 
-// SAFETY: written once, before the state is `FREE`; only shared references are given out afterwards.
+// SAFETY: written once, before the state is `OPEN`; only shared references are given out afterwards.
 unsafe impl<T: Send + Sync> Sync for Once<T> {}
 
 impl<T> Once<T> {
@@ -107,11 +148,11 @@ impl<T> Once<T> {
     /// # Panics
     /// If it was set before.
     pub fn set(&self, value: T) -> &T {
-        let first = self.state.compare_exchange(EMPTY, BORROWED, Ordering::Acquire, Ordering::Relaxed);
+        let first = self.state.compare_exchange(EMPTY, FILLING, Ordering::Acquire, Ordering::Relaxed);
         assert!(first.is_ok(), "set twice");
-        // SAFETY: only the first comes here, and no reference is given out before the state is `FREE`.
+        // SAFETY: only the first comes here, and no reference is given out before the state is `OPEN`.
         unsafe { *self.cell.get() = Some(value) };
-        self.state.store(FREE, Ordering::Release);
+        self.state.store(OPEN, Ordering::Release);
         match self.get() {
             Some(value) => value,
             None => unreachable!("it has just been set"),
@@ -120,10 +161,10 @@ impl<T> Once<T> {
 
     /// The value, if it is set.
     pub fn get(&self) -> Option<&T> {
-        if self.state.load(Ordering::Acquire) != FREE {
+        if self.state.load(Ordering::Acquire) != OPEN {
             return None;
         }
-        // SAFETY: written before the state became `FREE`, and not changed since.
+        // SAFETY: written before the state became `OPEN`, and not changed since.
         unsafe { (*self.cell.get()).as_ref() }
     }
 }
@@ -148,6 +189,16 @@ mod tests {
         assert!(CORES.borrow(0).is_none() && CORES.borrow(1).is_some_and(|second| *second == 7));
         drop(first);
         assert!(CORES.borrow(0).is_some_and(|again| *again == 6));
+    }
+
+    #[test]
+    fn nobody_has_a_value_before_it_is_open() {
+        let cores = PerCore::new();
+        assert!(!cores.open(1), "nothing was put there");
+        assert!(cores.prepare(1, 5) && cores.borrow(1).is_none());
+        assert!(cores.open(1) && cores.borrow(1).is_some_and(|value| *value == 5));
+        let _borrowed = cores.borrow(1);
+        assert!(!cores.open(1) && cores.borrow(1).is_none(), "opening it again frees nothing");
     }
 
     #[test]

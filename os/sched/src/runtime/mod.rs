@@ -2,8 +2,8 @@
 //! records, and to the dispatch of what it decided.
 //!
 //! A scheduler says by its [`Role`] how its core's state is kept to one user at a time, and what it does with its events. The
-//! **root** is entered once at a time on each core, so that it needs no lock, and its lock is nothing. A **child** may be
-//! interrupted by its parent anywhere: it takes the scheduler lock of its region for each decision.
+//! **root** is entered once at a time on each core, so that it waits for nobody: its lock is its core's state itself, borrowed. A
+//! **child** may be interrupted by its parent anywhere: it takes the scheduler lock of its region for each decision.
 
 mod call;
 mod counts;
@@ -60,11 +60,11 @@ pub trait Role {
     const IS_INTERRUPTED: bool;
 
     /// Takes the lock for the running thread `me`.
-    fn lock(region: OwnRegion, me: u64) -> Self::Lock;
+    fn lock(core: u8, region: OwnRegion, me: u64) -> Self::Lock;
 
     /// Handles what is due, and takes that from `due`; says who is to run. `stopped`: the thread of the last dispatch, if it can
     /// never run again.
-    fn next(core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next;
+    fn next(lock: &mut Self::Lock, core: u8, region: OwnRegion, due: &mut u64, stopped: Option<u64>) -> Next;
 
     /// Makes the thread ready before it is dispatched, without the lock.
     #[inline(always)]
@@ -86,13 +86,18 @@ pub enum Dispatched {
 
 /// Decides and dispatches until the kernel takes it. `me` is the running thread.
 #[inline(always)]
-pub fn decide<R: Role>(core: u8, me: u64, mut due: u64, flags: u64) {
+pub fn decide<R: Role>(core: u8, me: u64, due: u64, flags: u64) {
+    decide_locked::<R>(R::lock(core, OwnRegion::of(core), me), core, me, due, flags);
+}
+
+/// The same for who has the lock.
+#[inline(always)]
+pub fn decide_locked<R: Role>(mut lock: R::Lock, core: u8, me: u64, mut due: u64, flags: u64) {
     let region = OwnRegion::of(core);
     let mut stopped = None;
     loop {
-        let lock = R::lock(region, me);
         due |= region.take_events();
-        let next = R::next(core, region, &mut due, stopped.take());
+        let next = R::next(&mut lock, core, region, &mut due, stopped.take());
         region.set_next_thread(next.thread);
         drop(lock);
         match dispatch::<R>(&next, flags) {
@@ -100,6 +105,7 @@ pub fn decide<R: Role>(core: u8, me: u64, mut due: u64, flags: u64) {
             Dispatched::Refused => {}
             Dispatched::Stopped => stopped = Some(next.thread),
         }
+        lock = R::lock(core, region, me);
     }
 }
 

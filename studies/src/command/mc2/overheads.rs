@@ -4,7 +4,7 @@
 use super::segments::Segments;
 use crate::command::kept::{csv, markdown, plot, put, Line};
 use crate::command::progress::Progress;
-use crate::mc2::{overhead_system, Variant, OVERHEAD_SHARES};
+use crate::mc2::{overhead_system, OVERHEAD_SHARES};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,9 +15,12 @@ use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
+use tactus_machine::schedulers::PACKAGE;
 use tactus_machine::toolchain::Network;
 use tactus_model::Costs;
 use tactus_plan::plan;
+use tactus_policy::programs::MixedCriticalityOnMulticore;
+use tactus_policy::Named;
 use tactus_time::Duration;
 
 /// Options of `study mc2-overheads`.
@@ -47,17 +50,13 @@ pub fn length(text: &str) -> Result<Duration, String> {
     tactus_model::parse_duration(text).map_err(|_| "a time like '60 s' or '300 ms'".to_string())
 }
 
-/// The feature sets: the source's three, and ours.
-const SETS: [(&str, Variant); 4] = [
-    ("Basic", fine(false, false)),
-    ("IM+TM", fine(true, false)),
-    ("All", fine(true, true)),
-    ("no locks", Variant::Messages),
+/// The feature sets, the source's three and ours, each with its root scheduler (`studies/mc2`).
+const SETS: [(&str, &str); 4] = [
+    ("Basic", "tactus-mc2-basic"),
+    ("IM+TM", "tactus-mc2-merged"),
+    ("All", "tactus-mc2-all"),
+    ("no locks", "tactus-mc2-messages"),
 ];
-
-const fn fine(master: bool, redistribution: bool) -> Variant {
-    Variant::Fine { interrupt_master: master, timer_merging: master, work_redistribution: redistribution }
-}
 
 /// One run.
 struct Point {
@@ -121,9 +120,11 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     );
     lines::line("study", format!("overheads of MC², {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_with(&wait, Network::Fetching, Some("tactus-scheduler/mc2-variants"));
+    let programs = compile_with(&wait, Network::Fetching, Some(("tactus-mc2-variants", "machine")));
     wait.end();
     let programs = programs?;
+    let programs: Vec<Programs> =
+        SETS.iter().map(|(_, scheduler)| with_scheduler(&programs, scheduler)).collect::<Result<_, _>>()?;
     let cells = run(arguments, &programs, &points)?;
     let page = write(arguments, &cells, &head)?;
     lines::put(&page);
@@ -131,7 +132,16 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
-fn run(arguments: &Arguments, programs: &Programs, points: &[Point]) -> Result<Vec<Cell>, Failure> {
+/// The programs, with this one in the place of the root scheduler for MC².
+fn with_scheduler(programs: &Programs, scheduler: &str) -> Result<Programs, Failure> {
+    let mut programs = programs.clone();
+    let made = programs.get(scheduler).cloned();
+    let path = made.ok_or_else(|| Failure::Machine(format!("the build made no program {scheduler}")))?;
+    programs.insert(format!("{PACKAGE}-{}", MixedCriticalityOnMulticore::NAME), path);
+    Ok(programs)
+}
+
+fn run(arguments: &Arguments, programs: &[Programs], points: &[Point]) -> Result<Vec<Cell>, Failure> {
     let mut cells: Vec<Cell> = Vec::new();
     for &cores in &arguments.cores {
         for &n in &arguments.tasks {
@@ -147,7 +157,7 @@ fn run(arguments: &Arguments, programs: &Programs, points: &[Point]) -> Result<V
             scope.spawn(move || loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(point) = points.get(number) else { return };
-                let done = one(arguments, programs, point, machine);
+                let done = one(arguments, &programs[point.set], point, machine);
                 let failed = done.is_err();
                 if sender.send((number, done)).is_err() || failed {
                     return;
@@ -176,8 +186,7 @@ fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) 
     let shares = OVERHEAD_SHARES[(point.number % 3) as usize];
     let system = overhead_system(point.cores, point.n, shares, point.number, arguments.duration);
     let free = Costs::default();
-    let mut promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
-    SETS[point.set].1.choose(&mut promised.setup);
+    let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
     if tactus_policy::Scheduler::new(&promised.setup).is_err() {
         return Ok(None);
     }

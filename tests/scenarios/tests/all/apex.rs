@@ -67,3 +67,41 @@ fn the_example_partition_of_a653rs_runs() {
     assert_eq!(run.summary.json["culprits"].as_array().map(Vec::len), Some(0), "{}", run.said.output);
     assert_eq!(run.summary.task("periodic3").completed(), 200, "{}", run.said.output);
 }
+
+/// The health table says how it begins anew; it is told by mode and start condition, and the other partition misses nothing.
+#[test]
+fn a_partition_that_faults_begins_anew_by_a_cold_or_a_warm_start_as_its_health_table_says() {
+    let scratch = Scratch::new("apex-anew");
+    for (start, expected) in [
+        ("cold", ["cold start, mode cold, condition normal", "cold start, mode cold, condition health"]),
+        ("warm", ["cold start, mode cold, condition normal", "warm start, mode warm, condition health"]),
+    ] {
+        let path = system(&scratch, "anew", &process("anew", "worker", 1, "1 ms"));
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        let health =
+            format!("health = {{ fault = 'restart', start = '{start}', restarts = {{ most = 2, per = '10 s' }} }}");
+        let path = scratch
+            .write(&format!("{start}.toml"), &text.replacen("components =", &format!("{health}\ncomponents ="), 1));
+        let run = Finished::run(&path, &[]);
+        let begun: Vec<&str> = run.log.lines().filter_map(|line| line.strip_prefix("| anew: ")).take(2).collect();
+        assert_eq!(begun, expected, "{}", run.log);
+        assert_eq!(run.log.contains("| anew: steady"), start == "warm", "{}", run.log);
+        assert_eq!(run.summary.task("peer").missed(), 0, "{}", run.said.output);
+    }
+}
+
+#[test]
+fn buffers_blackboards_semaphores_and_events_join_processes_on_two_cores() {
+    let scratch = Scratch::new("apex-across");
+    let on = |name: &str, core: usize| process("across", name, 1, "300 us") + &format!("core = {core}\n");
+    let path = system(&scratch, "across", &[on("worker", 0), on("helper", 1)].concat());
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let text = text.replacen("cores = 1", "cores = 2", 1).replacen(
+        "windows = [{ core = 0, start = '0 ms', length = '5 ms' }]",
+        "windows = [{ core = 0, start = '0 ms', length = '5 ms' }, { core = 1, start = '2 ms', length = '5 ms' }]",
+        1,
+    );
+    let run = Finished::run(&scratch.write("across.toml", &text), &[]);
+    assert!(run.log.contains("| across: 40 rounds, cores 0 and 1, 0 wrong"), "{}{}", run.log, run.said.output);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+}

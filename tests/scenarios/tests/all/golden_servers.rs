@@ -171,15 +171,20 @@ impl Example {
 
 /// Three tasks on one core: 2 of 8 from 2, 4 of 12 from 0 with deadline 10, 3 of 12 from 1 with deadline 6.
 fn ordered(order: &str) {
-    let quantum =
-        if matches!(order, "llf" | "rr") { format!("\nquantum = \"{} ms\"", 2 * COLUMN) } else { String::new() };
+    let quantum = if matches!(order, "llf" | "rr" | "fp-rr") {
+        format!("\nquantum = \"{} ms\"", 2 * COLUMN)
+    } else {
+        String::new()
+    };
     let more = |priority: u32| match order {
         "fp" => format!("core = 0\npriority = {priority}"),
+        // Two of them are equal.
+        "fp-rr" => format!("core = 0\npriority = {}", if priority == 2 { 1 } else { priority }),
         _ => "core = 0".to_string(),
     };
     let example = Example::new(1, &format!("kind = \"partitioned-{order}\"{quantum}"));
     // T2's turn ends at that instant.
-    let example = if order == "rr" { example.later(200) } else { example };
+    let example = if order.ends_with("rr") { example.later(200) } else { example };
     example
         .task(&more(2), [2, 8, 8, 2], &[2])
         .task(&more(1), [0, 12, 10, 4], &[4])
@@ -202,6 +207,7 @@ fn orders_that_change_with_time_draw_their_worked_examples() {
     ordered("llf");
     ordered("llf-at-release");
     ordered("rr");
+    ordered("fp-rr");
 }
 
 /// A server of 2 of 5 before a task of 3 of 10. Requests to the server: 1 at `first`, and 3 ten later each time.

@@ -85,3 +85,79 @@ fn a_crash_loop_of_a_thousand_restarts_a_second_has_ten_in_any_200_ms_and_the_ot
     assert_eq!((other.missed(), other.completed()), (0, 400), "{}", run.said.output);
     assert!(other.worst_over_bound().is_some_and(|share| share <= 1.0), "{}", run.said.output);
 }
+
+/// It panics in each of its jobs, 1,000 a second, in the middle of a call that takes a while.
+const FRAGILE: &str = r#"#![no_std]
+#![no_main]
+use tactus_rt::{clock, Caller, Job};
+tactus_rt::component! { job: fall, services: [ask] }
+fn fall(_: &Job) { panic!("again") }
+fn ask(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    let end = clock::time_stamp() + 60_000;
+    while clock::time_stamp() < end {}
+    [words[0] + 1, 0]
+}
+"#;
+
+/// It calls in each of its jobs, and tells at last how long it waited for an answer, for word of a fault, and for word that nobody is
+/// there, at most (instructions).
+const ASKS: &str = r#"#![no_std]
+#![no_main]
+use core::fmt::Write;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tactus_rt::{clock, grant, Console, Error, Job};
+tactus_rt::component! { job: call, services: [] }
+static SEEN: [[AtomicU64; 2]; 3] = [const { [const { AtomicU64::new(0) }; 2] }; 3];
+fn call(job: &Job) {
+    let begun = clock::time_stamp();
+    let answer = grant("ask").call([job.number(), 0, 0, 0, 0]);
+    let took = clock::time_stamp() - begun;
+    let [count, worst] = match answer {
+        Ok(_) => &SEEN[0],
+        Err(Error::Faulted) => &SEEN[1],
+        Err(_) => &SEEN[2],
+    };
+    count.fetch_add(1, Relaxed);
+    worst.fetch_max(took, Relaxed);
+    if job.number() == 390 {
+        for (what, [count, worst]) in ["answered", "faulted", "absent"].into_iter().zip(&SEEN) {
+            let _ = writeln!(Console, "{what} {} {}", count.load(Relaxed), worst.load(Relaxed));
+        }
+    }
+}
+"#;
+
+#[test]
+fn who_calls_a_partition_in_a_crash_loop_hears_within_its_bound() {
+    let scratch = Scratch::new("callers");
+    scratch.component("fragile", "main.rs", FRAGILE);
+    scratch.component("asks", "main.rs", ASKS);
+    let text = format!(
+        "[system]\ncores = 1\nduration = '400 ms'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitions'\nmajor-frame = '1 ms'\n\
+         [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
+         [[component]]\nname = 'fragile'\ncrate = 'fragile'\nprovides = ['ask']\nrestarted-by = 'root'\nrestarts = {{ most = 100, per = '1 s' }}\n\
+         [[component]]\nname = 'asks'\ncrate = 'asks'\nuses = {{ ask = 'fragile.ask', console = 'console.write' }}\n\
+         [[partition]]\nname = 'a'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '0 ms', length = '600 us' }}]\ncomponents = ['fragile', 'asks']\n\
+         [[partition]]\nname = 'b'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '600 us', length = '400 us' }}]\n\
+         [[task]]\nname = 'falls'\ncomponent = 'fragile'\npriority = 2\nperiod = '1 ms'\noffset = '40 us'\nexecution = '20 us'\n\
+         [[task]]\nname = 'asks'\ncomponent = 'asks'\npriority = 1\nperiod = '1 ms'\nexecution = '100 us'\n\
+         [[task]]\nname = 'other'\npartition = 'b'\npriority = 1\nperiod = '1 ms'\nexecution = '200 us'\n",
+        file("os/components/services").display()
+    );
+    let run = Finished::run(&scratch.write("callers.toml", &text), &[]);
+    for name in ["asks", "other"] {
+        let task = run.summary.task(name);
+        assert_eq!((task.missed(), task.completed()), (0, 400), "{}", run.said.output);
+        assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0), "{name}: {}", run.said.output);
+    }
+    let told = |what: &str| -> Vec<u64> {
+        let line = run.log.lines().find_map(|line| line.strip_prefix(&format!("| asks: {what} ")));
+        line.unwrap_or_else(|| panic!("{}", run.log)).split(' ').map(|it| it.parse().expect("a number")).collect()
+    };
+    let [answered, faulted, absent] = ["answered", "faulted", "absent"].map(told);
+    println!("answered, faulted, absent (count and the longest wait): {answered:?} {faulted:?} {absent:?}");
+    // In each of its lives one hears of the fault; later ones at once that nobody is there.
+    assert_eq!(restarts(&run), (100, true), "{}", run.said.output);
+    assert!(faulted[0] >= 90 && absent[0] > 250, "{faulted:?} {absent:?}");
+    assert!(faulted[1] < 100_000 && absent[1] < 1_000, "{faulted:?} {absent:?}");
+}

@@ -1,6 +1,7 @@
 //! The scenarios but for those that build the machine anew: `--test all NAME::` runs those of one file. One program, so that all
 //! cores have something to do until the last one ends.
 
+mod a653rs_linux;
 mod agree;
 mod apex;
 mod arena;

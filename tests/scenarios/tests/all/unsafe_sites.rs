@@ -19,13 +19,12 @@ use tactus_scenarios::stretches::{self, Stretch};
 use tactus_scenarios::{file, root};
 
 /// What is counted, from the kernel outwards.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 6] = [
     ("kernel", "os/kernel/src"),
     ("what kernel and components share", "os/abi/src"),
     ("what every component is linked with", "os/rt/src"),
     ("scheduler library", "os/sched/src"),
-    ("root scheduler", "os/components/scheduler/src"),
-    ("a scheduler for each server", "os/components/per-server/src"),
+    ("components: schedulers, drivers, services, tests of the kernel", "os/components"),
     ("policies", "crates/policy/src"),
 ];
 

@@ -7,7 +7,7 @@
 use super::super::rank::Rank;
 use crate::arrivals::Instants;
 use crate::reservation::charge::Work;
-use tactus_model::{Migration, Overrun, Scheduling, ServerKind, System, TaskOrder};
+use tactus_model::{Migration, Overrun, Scheduling, ServerKind, System};
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// Pieces of a sporadic server's budget that come and go by themselves, at most: what the policy keeps apart.
@@ -111,7 +111,7 @@ impl Domain<'_> {
     /// Turns and looks: each queue with a quantum, with its cores.
     fn quanta(&self) -> Vec<(Option<usize>, CoreSet, Duration)> {
         let servers = &self.system.scheduling.servers;
-        let timed = |order| matches!(Rank::of(order), Rank::Other(TaskOrder::RoundRobin | TaskOrder::LeastLaxity));
+        let timed = |order| Rank::of(order).is_timed();
         (0..servers.len())
             .filter(|&s| timed(servers[s].order))
             .map(|s| (Some(s), servers[s].cores, servers[s].quantum))

@@ -196,6 +196,7 @@ impl Inside<'_> {
                 ceilings: None,
                 waits: &[],
                 distances: &[],
+                rivals: &rank.rivals(system, places),
             };
             let (responses, by) = partitioned::test(&tasks, queue, &work, &Within(&supply, &work), *effort);
             effort.spend(tasks.len() * tasks.len());

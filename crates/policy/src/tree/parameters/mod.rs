@@ -45,7 +45,7 @@ pub struct Server {
     /// How its cores share queues: each core is in one of these sets. Where there are servers inside, each core is by
     /// itself.
     pub queues: Vec<CoreSet>,
-    /// The length of a turn of [`TaskOrder::RoundRobin`]; of [`TaskOrder::LeastLaxity`], how long a job runs at least until it
+    /// The length of a turn of the orders that take turns; of [`TaskOrder::LeastLaxity`], how long a job runs at least until it
     /// is looked at again because time has passed; greater than zero there.
     pub quantum: Duration,
     /// Its budget on each core; nothing if and only if it is the root.

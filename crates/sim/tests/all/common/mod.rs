@@ -1,6 +1,8 @@
 //! What several tests need.
 #![allow(dead_code)]
 
+pub mod oracle;
+
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use tactus_plan::Admission;

@@ -3,39 +3,26 @@
 // Each program uses a part of it.
 #![allow(dead_code)]
 
-use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{Error, SchedulerOperation};
-use tactus_rt::abi::layout::{COMPONENTS, REGIONS, REGION_STRIDE};
-use tactus_rt::abi::shared::{name_text, ComponentCard, Region};
-use tactus_rt::{calls, info};
-
-/// The core's region of this component.
-pub fn region(core: u8) -> *mut Region {
-    (REGIONS + u64::from(core) * REGION_STRIDE) as *mut Region
-}
+use tactus_rt::abi::shared::{name_text, ComponentCard};
+use tactus_rt::calls;
+use tactus_rt::cards::components;
+use tactus_rt::scheduler::OwnRegion;
 
 /// Takes the events.
 pub fn take_events(core: u8) -> u64 {
-    let region = region(core);
-    // SAFETY: the core's own region; an interrupt may come at any time, so the events are taken in one piece.
-    unsafe {
-        (&raw mut (*region).event_pending).write_volatile(0);
-        AtomicU64::from_ptr(&raw mut (*region).events).swap(0, SeqCst)
-    }
+    OwnRegion::of(core).take_events()
 }
 
 /// Chooses and dispatches.
 pub fn dispatch(core: u8, thread: u64, flags: u64, timeout: u64) -> Result<(), Error> {
-    // SAFETY: as in `take_events`.
-    unsafe { (&raw mut (*region(core)).next_thread).write_volatile(thread) };
+    OwnRegion::of(core).set_next_thread(thread);
     calls::switch_thread(thread, flags, timeout)
 }
 
 /// The card of the component with this name, and its number.
 pub fn card(name: &str) -> (u64, &'static ComponentCard) {
-    // SAFETY: the image builder maps this number of cards there, read-only.
-    let cards = unsafe { core::slice::from_raw_parts(COMPONENTS as *const ComponentCard, info().components as usize) };
-    match cards.iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
+    match components().iter().enumerate().find(|(_, card)| name_text(&card.name) == name) {
         Some((number, card)) => (number as u64, card),
         None => calls::give_up(),
     }

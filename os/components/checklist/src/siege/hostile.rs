@@ -4,10 +4,11 @@
 
 mod common;
 
-use common::{region, share, Mode};
+use common::{share, Mode};
 use tactus_rt::abi::call::{source, BrandOperation, Call};
 use tactus_rt::abi::layout::REGION_STRIDE;
-use tactus_rt::{calls, grant, info};
+use tactus_rt::hostile::word;
+use tactus_rt::{calls, grant, info, region_field};
 
 tactus_rt::component! { upcall: upcall, thread: thread, services: [] }
 
@@ -51,21 +52,15 @@ fn flood(random: u64) {
 /// Dispatches threads of its own, whose numbers and choices other cores rewrite meanwhile.
 fn call(core: u8, random: u64) {
     let thread = (random >> 16) % 48;
-    // SAFETY: words of this component's regions, mapped writable as a whole.
-    unsafe {
-        (&raw mut (*region(core)).event_pending).write_volatile(0);
-        (&raw mut (*region(core)).next_thread).write_volatile(thread);
-    }
+    region_field!(core, event_pending).write(0);
+    region_field!(core, next_thread).write(thread);
     calls::raw(Call::SwitchThread as u64, [thread, (random >> 24) % 20, random, 0, 0, 0]);
 }
 
 /// Rewrites words of the region of the core before this one: all of them in turn, those at its head more often.
 fn rewrite(core: u8, random: u64) {
-    let any = region(core - 1).cast::<u64>();
     let words = if random & 1 == 0 { 24 } else { REGION_STRIDE / 8 };
-    let at = any.wrapping_add(((random >> 8) % words) as usize);
-    // SAFETY: as above.
-    unsafe { at.write_volatile(random.rotate_left(29)) };
+    word(core - 1, (random >> 8) % words).write(random.rotate_left(29));
     if random & 0xf0 == 0 {
         // Lets another core run here and now, in the middle of whatever it does.
         core::hint::spin_loop();
@@ -74,37 +69,32 @@ fn rewrite(core: u8, random: u64) {
 
 /// One of many ways to do harm.
 fn act(core: u8, random: u64) {
-    let word = |at: u32, most: u64| (random >> at) % most;
+    let below = |at: u32, most: u64| (random >> at) % most;
     let cores = u64::from(info().cores);
-    let any = region(word(8, cores) as u8);
     match random % 8 {
         // Writes anything anywhere into its regions, those of other cores included.
         0 => {
-            let place = any.cast::<u64>().wrapping_add(word(16, REGION_STRIDE / 8) as usize);
-            // SAFETY: a word of this component's regions, mapped writable as a whole.
-            unsafe { place.write_volatile(random.rotate_left(21)) };
+            let core = below(8, cores) as u8;
+            word(core, below(16, REGION_STRIDE / 8)).write(random.rotate_left(21));
         }
         // Threads that are its own and others, with all flags.
         1 | 2 => {
-            let (thread, flags) = (word(16, 48), word(24, 20));
-            // SAFETY: as above.
-            unsafe {
-                (&raw mut (*region(core)).event_pending).write_volatile(0);
-                (&raw mut (*region(core)).next_thread).write_volatile(thread);
-            }
+            let (thread, flags) = (below(16, 48), below(24, 20));
+            region_field!(core, event_pending).write(0);
+            region_field!(core, next_thread).write(thread);
             calls::raw(Call::SwitchThread as u64, [thread, flags, random, 0, 0, 0]);
         }
         // The tree.
         3 | 4 => {
-            calls::raw(Call::SchedulerControl as u64, [word(16, 7), word(24, 48), word(32, 8), 0, 0, 0]);
+            calls::raw(Call::SchedulerControl as u64, [below(16, 7), below(24, 48), below(32, 8), 0, 0, 0]);
         }
         // Word to itself on all cores, over and over.
         5 => {
-            calls::raw(Call::Notify as u64, [word(16, cores + 1), 0, 0, 0, 0, 0]);
+            calls::raw(Call::Notify as u64, [below(16, cores + 1), 0, 0, 0, 0, 0]);
         }
         6 => {
-            let number = [9, 10, 11, 12, 13, 14, 15, 16][word(16, 8) as usize];
-            calls::raw(number, [word(20, 8), word(24, 48), word(32, 300), random, 0, 0]);
+            let number = [9, 10, 11, 12, 13, 14, 15, 16][below(16, 8) as usize];
+            calls::raw(number, [below(20, 8), below(24, 48), below(32, 300), random, 0, 0]);
         }
         _ => calls::null(),
     }

@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{Error, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::{event, name_text};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{calls, clock, info, Caller};
+use tactus_rt::{calls, clock, info, region_field, Caller};
 
 tactus_rt::component! { upcall: upcall, services: [complete, note, mode] }
 
@@ -162,11 +162,8 @@ fn end(core: u8) -> ! {
         core::hint::spin_loop();
     }
     for (number, book) in BOOKS.iter().enumerate().take(cores as usize) {
-        // SAFETY: the kernel writes each field in one piece.
-        let (longest, refused) = unsafe {
-            let region = common::region(number as u8);
-            ((&raw const (*region).longest).read_volatile(), (&raw const (*region).refused).read_volatile())
-        };
+        let (longest, refused) =
+            (region_field!(number as u8, longest).read(), region_field!(number as u8, refused).read());
         tell!(
             "core {number}: sibling: {} jobs, order {:016x}, instants {:016x}",
             book.jobs.load(SeqCst),

@@ -9,12 +9,13 @@ mod common;
 #[path = "../console.rs"]
 mod console;
 
-use common::{card, dispatch, region, take_events, upcall_of};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use common::{card, dispatch, take_events, upcall_of};
+use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_rt::abi::call::{BrandOperation, Error, SchedulerOperation, IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::{event, slot};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{calls, Caller};
+use tactus_rt::scheduler::OwnRegion;
+use tactus_rt::{calls, region_field, Caller};
 
 tactus_rt::component! { upcall: upcall, services: [complete, tell] }
 
@@ -72,9 +73,7 @@ fn set_up() {
 /// Whether the child has nothing to run on core 1, by what the kernel told last. `CHILD_IDLE` alone does not say: word for the
 /// child may have come after it, and both are found together.
 fn child_idles() -> bool {
-    // SAFETY: link and flags of a slot are one aligned word of core 1's region, which the kernel changes on this core only.
-    let taken = unsafe { AtomicU32::from_ptr((&raw mut (*region(1)).slots[CHILD_SLOT]).cast()).swap(0, SeqCst) };
-    let flags = (taken >> 16) as u16;
+    let (_, flags) = region_field!(1, slots[CHILD_SLOT]).take_link();
     if flags & (slot::IDLE | slot::ACTIVE) != 0 {
         CHILD_IDLES.store(u64::from(flags & slot::IDLE != 0), SeqCst);
     }
@@ -92,8 +91,7 @@ fn upcall(core: u8) -> ! {
     let events = take_events(core);
     let now = time_stamp();
     if events & event::FAULT != 0 {
-        // SAFETY: written before the event was posted.
-        let fault = unsafe { (&raw const (*region(core)).fault).read_volatile() };
+        let fault = OwnRegion::of(core).fault();
         tell!("core {core}: {fault:x?}");
     }
     if events & event::START != 0 && core == 0 {
@@ -112,8 +110,7 @@ fn upcall(core: u8) -> ! {
             Ok(upcall) => {
                 UPCALL.store(upcall, SeqCst);
                 for (thread, slot, urgency) in [(RECEIVER.load(SeqCst), 1, 10), (upcall, 2, 5)] {
-                    // SAFETY: slots of core 1 that nobody uses before this.
-                    unsafe { (&raw mut (*region(1)).slots[slot].urgency).write_volatile(urgency) };
+                    region_field!(1, slots[slot].urgency).write(urgency);
                     let _ = calls::scheduler_control(SchedulerOperation::Slot, thread, slot as u64);
                 }
             }

@@ -1,0 +1,5 @@
+//! The root scheduler that decides by MC² with fine locks, where core 0 serves all releases, merges timers and queues what is displaced.
+#![no_std]
+#![no_main]
+
+tactus_sched::root_scheduler! { tactus_mc2_variants::All }
