@@ -89,3 +89,19 @@ fn a_partition_that_faults_begins_anew_by_a_cold_or_a_warm_start_as_its_health_t
         assert_eq!(run.summary.task("peer").missed(), 0, "{}", run.said.output);
     }
 }
+
+#[test]
+fn buffers_blackboards_semaphores_and_events_join_processes_on_two_cores() {
+    let scratch = Scratch::new("apex-across");
+    let on = |name: &str, core: usize| process("across", name, 1, "300 us") + &format!("core = {core}\n");
+    let path = system(&scratch, "across", &[on("worker", 0), on("helper", 1)].concat());
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let text = text.replacen("cores = 1", "cores = 2", 1).replacen(
+        "windows = [{ core = 0, start = '0 ms', length = '5 ms' }]",
+        "windows = [{ core = 0, start = '0 ms', length = '5 ms' }, { core = 1, start = '2 ms', length = '5 ms' }]",
+        1,
+    );
+    let run = Finished::run(&scratch.write("across.toml", &text), &[]);
+    assert!(run.log.contains("| across: 40 rounds, cores 0 and 1, 0 wrong"), "{}{}", run.log, run.said.output);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+}
