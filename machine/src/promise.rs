@@ -35,7 +35,7 @@ pub fn chains(check: &Check) {
 }
 
 /// `monitors` and a table: what each takes, and what the bounds count for them.
-pub fn monitors(system: &System) {
+pub fn monitors(system: &System, costs: &Costs) {
     if system.monitors.is_empty() {
         return;
     }
@@ -48,7 +48,8 @@ pub fn monitors(system: &System) {
     let rows: Vec<Vec<String>> = tactus_plan::monitors::costs_of(system).iter().map(row).collect();
     let head = ["monitor", "states", "bytes", "encoding", "clock", "a step at most", "events that the scheduler tells"];
     lines::line("monitors", lines::table(&head, &rows));
-    let (entry, event) = (tactus_plan::monitors::longer_entry(system), tactus_plan::monitors::longest_event(system));
+    let (entry, event) =
+        (tactus_plan::monitors::longer_entry(system), tactus_plan::monitors::longest_event(system, costs));
     let text = format!(
         "an entry of the scheduler is up to {} longer, which the bounds count; a call that a monitor watches takes its caller up to {} more",
         brief(entry),

@@ -11,7 +11,7 @@ const TRIALS: usize = 40;
 
 /// Something on cache lines of its own.
 #[repr(align(128))]
-struct Apart(AtomicU64);
+struct CachePadded(AtomicU64);
 
 /// The time for one way; nothing where there is one core only.
 pub fn transfer() -> Option<Duration> {
@@ -29,7 +29,7 @@ fn bind(core: usize) {
 
 /// One trial. The first rounds, in which the threads begin, do not count.
 fn trial(first: usize, second: usize) -> Option<Duration> {
-    let line = Apart(AtomicU64::new(0));
+    let line = CachePadded(AtomicU64::new(0));
     let play = |core, odd| {
         bind(core);
         let mut begin = Instant::now();

@@ -53,7 +53,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
     promise::chains(&check);
     promise::windows(&system);
-    promise::monitors(&system);
+    promise::monitors(&system, &costs);
     promise::untested(&check);
     if let Some(free) = &free {
         promise::overheads(&check, free, &costs, cache);

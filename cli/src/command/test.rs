@@ -76,8 +76,10 @@ const HEAP_LINTS: [&str; 12] = [
     "clippy::undocumented_unsafe_blocks",
 ];
 
-/// Whole systems, as many at a time as this computer has processors: an emulated machine takes one.
-const SCENARIOS: [&str; 5] = ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios"];
+/// Whole systems, as many at a time as this computer has processors: an emulated machine takes one. The command is named, of which no
+/// test is meant, so that libraries have the features with which the front door has built them, and are not built again.
+const SCENARIOS: [&str; 10] =
+    ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "-p", "tactus-cli", "--lib", "--test", "*"];
 
 /// Under a model checker: the structures that cores share.
 const LOOM: [&str; 11] = [

@@ -1,6 +1,6 @@
 //! A system as it was written, before it is known to make sense: every value with its place.
 
-use crate::apart::Caches;
+use crate::colour_assignment::Caches;
 use crate::problem::Location;
 use crate::{
     Criticality, Demand, EarlyArrival, EventRule, HealthAction, Migration, Overrun, Policy, Program, ResourceProtocol,

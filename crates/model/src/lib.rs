@@ -5,12 +5,12 @@
 //! reported in one go. The keys and the rules are told in `docs/system-file.md` and `docs/rt-app.md`.
 #![forbid(unsafe_code)]
 
-mod apart;
 mod arrivals;
 mod chain;
 mod changes;
 mod channel;
 mod check;
+mod colour_assignment;
 mod demand;
 mod disk;
 mod draft;
@@ -31,11 +31,11 @@ mod text;
 mod units;
 mod wait;
 
-pub use apart::{every_colour, longest_run, Apart, Caches, ColourBits};
 pub use arrivals::Arrivals;
 pub use chain::Chain;
 pub use changes::{Action, Change, Part, SystemRevision, Values};
 pub use channel::{Channel, ChannelKind, Port};
+pub use colour_assignment::{every_colour, longest_run, Caches, ColourAssignment, ColourBits};
 pub use demand::SHORTEST_JOB;
 pub use disk::{Disk, DiskClient};
 pub use label::{policy_key, policy_label};

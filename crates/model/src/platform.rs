@@ -1,7 +1,7 @@
 //! What a system says of its components beyond calls: which may schedule, manage memory, restart others or drive
 //! devices, and which memory two of them share.
 
-use crate::apart::{Apart, Caches};
+use crate::colour_assignment::{Caches, ColourAssignment};
 use tactus_time::Duration;
 
 /// One component as another one's superior: its scheduler, or the one that restarts it.
@@ -61,7 +61,7 @@ pub struct Platform {
     /// Colours of memory: a power of two.
     pub colours: u32,
     /// Who has which of them; nothing where all have all.
-    pub apart: Option<Apart>,
+    pub colour_assignment: Option<ColourAssignment>,
     /// The caches that the machine is meant to have.
     pub caches: Option<Caches>,
     /// Memory for those who manage memory (bytes).
@@ -89,7 +89,7 @@ impl Default for Platform {
         Platform {
             root: None,
             colours: 1,
-            apart: None,
+            colour_assignment: None,
             caches: None,
             pool: 0,
             buffers: Vec::new(),

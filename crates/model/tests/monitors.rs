@@ -210,6 +210,32 @@ fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
             .replace("'partitioned-edf'", "'partitioned-edf'\nschedulers = 'per-server'");
     let said = System::parse_toml(&per_server, Path::new("x.toml")).expect_err("no events").to_string();
     assert!(said.contains("x.toml:14: monitor \"m\": \"start\" is known to the scheduler of a server alone"), "{said}");
+    // Of what the kernel sees, what such schedulers can be without.
+    let kernel = |property: &str, action: &str| {
+        let inside = "core = 0\nserver = 's'";
+        let text = HEAD
+            .replace(
+                "'partitioned-edf'",
+                "'partitioned-edf'\nschedulers = 'per-server'\n[[server]]\nname = 's'\n\
+                kind = 'cbs-hard'\nbudget = '6 ms'\nperiod = '10 ms'\npolicy = 'partitioned-edf'",
+            )
+            .replace("core = 0", inside);
+        let text = format!(
+            "{text}[[monitor]]\nname = 'm'\nevents = {{ go = 'fault nav' }}\nproperty = '{property}'\non-violation = '{action}'\n"
+        );
+        System::parse_toml(&text, Path::new("x.toml")).map_or_else(|problems| problems.to_string(), |_| String::new())
+    };
+    for sound in ["always not go", "distance(go) >= 5 ms"] {
+        assert_eq!(kernel(sound, "note"), "");
+    }
+    let (ends, awaits) = (kernel("always not go", "end"), kernel("distance(go) <= 5 ms", "note"));
+    assert!(
+        ends.contains("x.toml:19")
+            && ends.contains("monitor \"m\": violations are noted")
+            && ends.contains("write on-violation = \"note\""),
+        "{ends}"
+    );
+    assert!(awaits.contains("no scheduler looks") && awaits.contains("distance >="), "{awaits}");
     let restart = complaints(
         "name = 'm'\nevents = { go = 'restart', done = 'complete nav' }\nproperty = 'always (go -> next done)'",
     );

@@ -103,7 +103,7 @@ pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
         "measured" => {
             let floating = system.components.iter().any(|component| component.rights.floating_point);
             measured(system.cores, system.tasks.len(), floating, system.machine.shift)
-                .map(|costs| Costs { switch: costs.switch + crate::monitors::longer_entry(system), ..costs })
+                .map(|costs| crate::monitors::with_monitors(system, costs))
                 .map_err(|reason| CostsError::NotMeasured { reason })
         }
         _ => {

@@ -46,7 +46,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         // The kernel's own.
         let log = layout.memory(MemoryKind::Trace, 0, None);
         layout.memories[log as usize].colours = layout.colouring.kernel;
-        if let Some(monitor) = system.monitors.first().filter(|_| layout.colouring.apart) {
+        if let Some(monitor) = system.monitors.first().filter(|_| layout.colouring.assigned) {
             let why = "the kernel keeps no record of events where components have colours of their own; leave the colours of \
                        components out, or judge a run by `tactus monitor` with the monitors in another file";
             let (monitor, line) = (monitor.name.clone(), monitor.line);
@@ -90,7 +90,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let arrays = pages(parts.array_bytes() + layout.array_bytes());
     let image_bytes = arrays + layout.contents.len() as u64;
     let trace = layout.colouring.trace();
-    let fresh = if layout.colouring.apart {
+    let fresh = if layout.colouring.assigned {
         let restarted_by: Vec<u32> = placed.cards.iter().map(|card| card.restarted_by).collect();
         let mut demand = layout.demand(&restarted_by);
         demand.add(u64::MAX, placed.pool_bytes / PAGE, None);

@@ -13,7 +13,7 @@ const KERNEL_PAGES: u64 = (KERNEL_MEMORY - (1 << 20)) / PAGE + 64;
 pub(crate) struct Colouring {
     pub colours: u32,
     /// Whether any part has not all of them.
-    pub apart: bool,
+    pub assigned: bool,
     pub kernel: ColourBits,
     /// By component number.
     pub components: Vec<ColourBits>,
@@ -25,16 +25,16 @@ impl Colouring {
     pub fn of(system: &System, parts: &Parts) -> Colouring {
         let (colours, count) = (system.platform.colours, parts.components.len());
         let every = every_colour(colours);
-        let Some(apart) = &system.platform.apart else {
+        let Some(assignment) = &system.platform.colour_assignment else {
             let all = vec![every; count];
-            return Colouring { colours, apart: false, kernel: every, components: all.clone(), windows: all };
+            return Colouring { colours, assigned: false, kernel: every, components: all.clone(), windows: all };
         };
         let components = parts.components.iter().map(|part| {
             let workload = part.tasks.first().filter(|task| system.tasks[task.index()].body == Body::Workload);
             match (part.user, workload) {
-                (Some(place), _) => apart.components[place],
-                (None, Some(task)) => apart.tasks[task.index()],
-                (None, None) => apart.rest,
+                (Some(place), _) => assignment.components[place],
+                (None, Some(task)) => assignment.tasks[task.index()],
+                (None, None) => assignment.rest,
             }
         });
         let components: Vec<ColourBits> = components.collect();
@@ -45,7 +45,7 @@ impl Colouring {
                 windows[parts.numbers[*place]] |= shared;
             }
         }
-        Colouring { colours, apart: true, kernel: apart.kernel, components, windows }
+        Colouring { colours, assigned: true, kernel: assignment.kernel, components, windows }
     }
 
     /// The pages of the trace, which have the root scheduler's colours.

@@ -79,7 +79,7 @@ impl Layout {
     /// What holds bytes that nobody writes: where they lie in the image, but where parts have colours of their own, which those of the
     /// image have not.
     fn read_only(&self) -> MemoryKind {
-        if self.colouring.apart {
+        if self.colouring.assigned {
             MemoryKind::Copied
         } else {
             MemoryKind::InPlace
@@ -88,7 +88,7 @@ impl Layout {
 
     /// What one more component sees of an object that nobody writes: the same, or the same in its own colours.
     pub fn again(&mut self, memory: u32) -> u32 {
-        if !self.colouring.apart {
+        if !self.colouring.assigned {
             return memory;
         }
         let copy = Memory { colours: 0, ..self.memories[memory as usize] };
@@ -111,7 +111,7 @@ impl Layout {
             }
             let contents = self.put(&stretch.contents, bytes);
             let flags = if stretch.rights == Rights::Execute { EXECUTABLE } else { 0 };
-            if self.colouring.apart {
+            if self.colouring.assigned {
                 return Loaded::Own { address, bytes, contents: Some(contents), flags };
             }
             let memory = self.memory(MemoryKind::InPlace, bytes, Some(contents));

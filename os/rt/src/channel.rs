@@ -130,8 +130,18 @@ impl End {
         self.own.load(Ordering::Relaxed).checked_sub(1).ok_or(ChannelError::Closed)
     }
 
-    /// Passes a message through the kernel, if the channel is there.
+    /// Receives a message from the kernel, if the channel is there. Out of the way, as [`Sender::pass_on`].
     #[cold]
+    #[inline(never)]
+    fn take_out(&self) -> Result<Option<Message>, ChannelError> {
+        match self.pass(CHANNEL_RECEIVE, &[0; WORDS]) {
+            Ok(message) => Ok(Some(message)),
+            Err(ChannelError::Full) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Passes a message through the kernel, if the channel is there.
     fn pass(&self, way: u64, message: &Message) -> Result<Message, ChannelError> {
         let number = self.is_there()?;
         let [w0, w1, w2, w3, w4, w5, w6, w7] = *message;
@@ -201,7 +211,26 @@ impl Sender {
     /// # Errors
     /// [`ChannelError::Full`], [`ChannelError::Broken`], [`ChannelError::Closed`]; [`ChannelError::NoJob`], though it was sent.
     pub fn send(&self, message: &Message) -> Result<bool, ChannelError> {
+        if !self.end.is_open() {
+            return self.pass_on(message);
+        }
         let was_empty = self.put(message)?;
+        self.release(was_empty)
+    }
+
+    /// Sends a message through the kernel, if the channel is there. Out of the way, so that sending through one that nobody watches takes
+    /// no instruction more.
+    #[cold]
+    #[inline(never)]
+    fn pass_on(&self, message: &Message) -> Result<bool, ChannelError> {
+        self.end.pass(CHANNEL_SEND, message)?;
+        // Whether the receiver has taken everything before, only it knows.
+        self.release(true)
+    }
+
+    /// Releases the receiver's job, where the system file says so.
+    #[inline(always)]
+    fn release(&self, was_empty: bool) -> Result<bool, ChannelError> {
         let Some(task) = self.releases.load(Ordering::Relaxed).checked_sub(1) else { return Ok(was_empty) };
         match calls::invoke(self.raise.load(Ordering::Relaxed), [task, 1, 0, 0, 0]) {
             Ok([0, _]) => Ok(was_empty),
@@ -210,13 +239,9 @@ impl Sender {
         }
     }
 
-    /// Puts a message into the channel; whether that was empty.
+    /// Puts a message into the open channel; whether that was empty.
     fn put(&self, message: &Message) -> Result<bool, ChannelError> {
         let end = &self.end;
-        if !end.is_open() {
-            // Whether the receiver has taken everything before, only it knows.
-            return end.pass(CHANNEL_SEND, message).map(|_| true);
-        }
         let sent = end.own.load(Ordering::Relaxed);
         let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
         let slots = end.slots.load(Ordering::Relaxed);
@@ -328,11 +353,7 @@ impl Receiver {
     pub fn receive(&self) -> Result<Option<Message>, ChannelError> {
         let end = &self.end;
         if !end.is_open() {
-            return match end.pass(CHANNEL_RECEIVE, &[0; WORDS]) {
-                Ok(message) => Ok(Some(message)),
-                Err(ChannelError::Full) => Ok(None),
-                Err(error) => Err(error),
-            };
+            return end.take_out();
         }
         let taken = end.own.load(Ordering::Relaxed);
         // See `Sender::send`: what was taken is told before this looks again.

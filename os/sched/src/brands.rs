@@ -4,12 +4,12 @@
 //! ended.
 
 use crate::kernel::Kernel;
-use crate::policy::{Parameters, Policy, Thread};
 use crate::scheduler::Scheduler;
 use crate::services::Answer;
+use crate::thread_scheduler::{Parameters, Thread, ThreadScheduler};
 use tactus_abi::call::{Caller, Error};
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Gives a brand one more upcall thread, on the caller's core. Gives the thread. The root scheduler only; whom to trust
     /// with an urgency is for the component's own service to say, which calls this.
     ///

@@ -6,16 +6,16 @@
 //! just waits.
 
 use crate::kernel::Kernel;
-use crate::policy::{Policy, Thread};
 use crate::scheduler::Scheduler;
 use crate::state::{Condition, State};
+use crate::thread_scheduler::{Thread, ThreadScheduler};
 use core::sync::atomic::Ordering;
 use tactus_abi::layout::MAX_THREADS;
 
 /// Somebody on another core waits for the section.
 const CONTENDED: u32 = 1 << 31;
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Who runs when the policy has chosen this thread; nobody if all depends on one that is blocked.
     #[inline(always)]
     pub(crate) fn runs_for(&self, core: u8, state: &mut State<P>, chosen: Thread) -> Option<Thread> {

@@ -2,14 +2,14 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::{fate, Fate, Message};
-use crate::policy::{Cycles, Policy, Thread};
 use crate::region::{Shared, SlotReport};
 use crate::scheduler::Scheduler;
 use crate::state::{Condition, State};
+use crate::thread_scheduler::{Cycles, Thread, ThreadScheduler};
 use tactus_abi::layout::{MAX_CORES, SLOTS};
 use tactus_abi::shared::{event, slot};
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Takes everything that has been told to this core. Inside its critical section.
     #[inline(always)]
     pub(crate) fn take_events(&self, core: u8, region: Shared, state: &mut State<P>) {

@@ -1,7 +1,7 @@
 //! The kernel, as the library uses it; a fake one stands in its place in tests on the host.
 
-use crate::policy::{Clock, Cycles, Thread};
 use crate::region::Shared;
+use crate::thread_scheduler::{Clock, Cycles, Thread};
 use tactus_rt::abi::call::BrandOperation;
 use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
 use tactus_rt::abi::shared::{ComponentCard, Region, TaskCard};

@@ -1,13 +1,13 @@
 //! What every scheduler component has beside its policy: taking the kernel's events, the scheduler lock, blocking with
 //! dependencies, time-outs, critical sections of clients, children, several cores.
 //!
-//! The author of a scheduler writes a [`Policy`] and one [`scheduler!`]; `docs/writing-a-scheduler.md` shows it from zero.
+//! The author of a scheduler writes a [`ThreadScheduler`] and one [`scheduler!`]; `docs/writing-a-scheduler.md` shows it from zero.
 //! The same program runs as the root of a system, or as a child under any other scheduler of this library.
 //!
 //! | File | Idea |
 //! |---|---|
-//! | `policy` | the seven functions, and the words in which they speak |
-//! | `policies` | those that several components run: fixed priorities with round robin, deferrable servers over it |
+//! | `thread_scheduler` | the seven functions, and the words in which they speak |
+//! | `thread_schedulers` | fixed priorities with round robin, and deferrable servers over it |
 //! | `scheduler` | the one loop that takes events, asks the policy and dispatches; blocking and waking |
 //! | `depend` | who depends on whom, inside one core |
 //! | `events` | what the kernel and other cores told, taken to the policy |
@@ -32,8 +32,6 @@ mod depend;
 mod events;
 mod kernel;
 pub mod mailbox;
-pub mod policies;
-mod policy;
 #[cfg(feature = "runtime")]
 pub mod recovery;
 mod region;
@@ -45,12 +43,14 @@ mod scheduler;
 pub mod services;
 mod start;
 mod state;
+mod thread_scheduler;
+pub mod thread_schedulers;
 mod timeouts;
 
 pub use kernel::{Kernel, Machine, PARENT_CREATE, PARENT_WAKEUP};
-pub use policy::{Choice, Clock, Cycles, Parameters, Policy, Thread, Urgency, View};
 pub use region::{Shared, SlotReport};
 pub use scheduler::Scheduler;
 pub use state::Core;
 pub use tactus_rt as rt;
+pub use thread_scheduler::{Choice, Clock, Cycles, Parameters, Thread, ThreadScheduler, Urgency, View};
 pub use timeouts::MAX_TIMEOUTS;

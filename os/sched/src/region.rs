@@ -1,6 +1,6 @@
 //! One core's shared region, as its scheduler uses it.
 
-use crate::policy::{Thread, Urgency};
+use crate::thread_scheduler::{Thread, Urgency};
 use core::ptr::addr_of_mut;
 use tactus_abi::layout::MAX_THREADS;
 use tactus_abi::shared::{slot, Region};

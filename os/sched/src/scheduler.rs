@@ -6,9 +6,9 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
-use crate::policy::{Choice, Cycles, Policy, Thread, View};
 use crate::region::Shared;
 use crate::state::{Condition, Core, Entry, Record, State};
+use crate::thread_scheduler::{Choice, Cycles, Thread, ThreadScheduler, View};
 use core::sync::atomic::{AtomicU32, AtomicU8};
 use tactus_abi::call::{Caller, Error, IDLE, SWITCH_UPCALL_DONE};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_THREADS};
@@ -46,7 +46,7 @@ pub(crate) struct Decided {
 }
 
 #[cfg(not(loom))]
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// A scheduler of these cores and with this length of a quantum (ns).
     pub const fn new(kernel: K, quantum_nanos: u64, cores: [Core<P>; MAX_CORES]) -> Scheduler<P, K> {
         Scheduler {
@@ -61,7 +61,7 @@ impl<P: Policy, K: Kernel> Scheduler<P, K> {
     }
 }
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Lets a service of the component's own do something with the policy of the caller's core.
     pub fn with_policy<R>(&self, caller: Caller, act: impl FnOnce(&mut P) -> R) -> R {
         self.locked(caller.core(), Thread(caller.thread()), |state| act(&mut state.policy))

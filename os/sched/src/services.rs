@@ -21,9 +21,9 @@
 //! scheduler's to do ([`Error::NoRight`]).
 
 use crate::kernel::Kernel;
-use crate::policy::{Cycles, Parameters, Policy, Thread};
 use crate::scheduler::{Scheduler, Then};
 use crate::state::{Condition, State};
+use crate::thread_scheduler::{Cycles, Parameters, Thread, ThreadScheduler};
 use tactus_abi::call::{Caller, Error, SchedulerOperation};
 use tactus_abi::layout::MAX_THREADS;
 
@@ -46,7 +46,7 @@ struct Own {
     me: Thread,
 }
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// The caller, if this scheduler's policy has its thread.
     #[inline(always)]
     fn own(&self, caller: Caller) -> Result<Own, Error> {

@@ -8,10 +8,10 @@
 //! its first core, once; periods are for policies that know them.
 
 use crate::kernel::Kernel;
-use crate::policy::{Cycles, Parameters, Policy, Thread};
 use crate::region::Shared;
 use crate::scheduler::Scheduler;
 use crate::state::State;
+use crate::thread_scheduler::{Cycles, Parameters, Thread, ThreadScheduler};
 use core::sync::atomic::Ordering;
 use tactus_abi::call::{Error, SchedulerOperation, SWITCH_RETURN};
 use tactus_abi::image::role;
@@ -26,7 +26,7 @@ const NEW: u8 = 0;
 const BUSY: u8 = 1;
 const READY: u8 = 2;
 
-impl<P: Policy, K: Kernel> Scheduler<P, K> {
+impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// This component's card.
     pub(crate) fn own_card(&self) -> Option<&ComponentCard> {
         self.kernel.cards().get(usize::from(self.kernel.place().0))

@@ -5,7 +5,7 @@
 //! thread that runs there. Ownership passes by [`crate::mailbox`] alone.
 
 use crate::mailbox::Home;
-use crate::policy::{Cycles, Parameters, Thread};
+use crate::thread_scheduler::{Cycles, Parameters, Thread};
 use crate::timeouts::Timeouts;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU16, Ordering};

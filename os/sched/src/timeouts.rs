@@ -1,6 +1,6 @@
 //! Who is to be woken when, on one core.
 
-use crate::policy::{Cycles, Thread};
+use crate::thread_scheduler::{Cycles, Thread};
 
 /// The most threads of one core that wait for a time, children that idle among them.
 pub const MAX_TIMEOUTS: usize = 32;

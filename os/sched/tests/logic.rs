@@ -7,8 +7,8 @@ mod fake;
 use fake::{Fake, Me, CLIENT};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::OnceLock;
-use tactus_sched::policies::FixedPriority;
 use tactus_sched::rt::calls::Error;
+use tactus_sched::thread_schedulers::FixedPriority;
 use tactus_sched::{Parameters, Scheduler};
 
 type System = Scheduler<FixedPriority, Fake>;

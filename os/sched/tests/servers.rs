@@ -6,7 +6,7 @@ mod fake;
 use fake::{Fake, Me, CLIENT};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::OnceLock;
-use tactus_sched::policies::Deferrable;
+use tactus_sched::thread_schedulers::Deferrable;
 use tactus_sched::{Parameters, Scheduler};
 
 type System = Scheduler<Deferrable, Fake>;

@@ -22,7 +22,7 @@ pub enum Unassigned {
     /// These tasks share colours of memory, and fit on no core together beside those placed before them.
     Group(Vec<String>),
     /// These two share colours of memory, and the file binds them to two cores.
-    Apart([String; 2]),
+    Separated([String; 2]),
 }
 
 impl fmt::Display for Unassigned {
@@ -40,7 +40,7 @@ impl fmt::Display for Unassigned {
                     "tasks {names} share colours and fit on no core together; let them share less, or try another fit or order"
                 )
             }
-            Unassigned::Apart([one, other]) => {
+            Unassigned::Separated([one, other]) => {
                 write!(
                     f,
                     "tasks `{one}` and `{other}` share colours, and the file binds them to two cores; bind both to one"
@@ -95,7 +95,7 @@ pub fn assignment(
         let mut given = group.iter().filter_map(of);
         let first = given.next();
         if let Some(((one, _), (other, _))) = first.and_then(|one| Some((one, given.find(|it| it.1 != one.1)?))) {
-            return Err(Unassigned::Apart([name(one), name(other)]));
+            return Err(Unassigned::Separated([name(one), name(other)]));
         }
         kept.push(first.map(|(_, core)| core));
     }
@@ -122,7 +122,7 @@ pub fn assignment(
 /// shares them with everything else that names none, and says nothing by that.
 fn groups(system: &System, bound: &[usize]) -> Vec<Vec<usize>> {
     let named = |n: usize| {
-        let apart = system.platform.apart.as_ref()?;
+        let apart = system.platform.colour_assignment.as_ref()?;
         apart.tasks.get(n).copied().filter(|own| *own != apart.rest)
     };
     let mut groups: Vec<(u64, Vec<usize>)> = Vec::new();

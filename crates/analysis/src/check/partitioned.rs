@@ -14,7 +14,7 @@ use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
 use tactus_model::{Burst, Migration, Overrun, Release, System, TaskOrder};
-use tactus_time::{CoreId, Duration};
+use tactus_time::{CoreId, Duration, TaskId};
 
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
 pub(super) type Responses = Vec<Option<Duration>>;
@@ -68,11 +68,12 @@ fn burst(system: &System, n: usize) -> Option<Burst> {
 
 /// How often the scheduler is entered for releases of a task that time does not release: once for each job, and once more where a
 /// device interrupts, whose early interrupt waits until its job may be released. There is one at most, since the line is silent from
-/// then on until the next job acknowledges it. (What a job raises, or releases by its end, is part of its own calls.)
+/// then on until the next job acknowledges it. (What a job raises, or releases by its end, is part of its own calls.) A task that
+/// handles violations of monitors is entered for as a device's is: they happen on any core, and one may come too early.
 pub(super) fn entries(system: &System, n: usize) -> impl Iterator<Item = Alone> {
     let count = match release(system, n) {
         Release::Periodic => 0,
-        _ if system.scheduling.places[n].interrupt.is_some() => 2,
+        _ if system.scheduling.places[n].interrupt.is_some() || system.handles(TaskId(n as u16)) => 2,
         _ => 1,
     };
     let jitter = burst(system, n).map_or(Duration::ZERO, |burst| burst.jitter);

@@ -65,6 +65,16 @@ mod tests {
     }
 
     #[test]
+    fn a_third_vcpu_is_admitted_up_to_the_bound_of_three_and_refused_beyond() {
+        let ms = Duration::from_millis;
+        let with = |c: u64| admits(&[(ms(10), ms(40)), (ms(20), ms(50)), (ms(c), ms(100))], &[(4, 100)]);
+        // 0.7284 + C/100 of 0.7797….
+        assert!(with(5) && !with(6));
+        // Two I/O VCPUs beside the two main ones: 0.7284 + 1.94 · 0.06 of 0.8284.
+        assert!(!admits(&[(ms(10), ms(40)), (ms(20), ms(50))], &[(4, 100), (6, 100)]));
+    }
+
+    #[test]
     fn an_input_that_is_no_share_is_refused() {
         let ms = Duration::from_millis;
         assert!(!admits(&[(ms(5), ms(4))], &[]) && !admits(&[(ms(1), ms(4))], &[(3, 2)]) && !admits(&[], &[]));

@@ -117,7 +117,7 @@ fn tasks_whose_colours_meet_go_to_one_core_together_as_the_source_has_it() {
     // Without colours it is plain worst fit, which divides those that share.
     let plain = {
         let mut plain = system.clone();
-        plain.platform.apart = None;
+        plain.platform.colour_assignment = None;
         plain
     };
     assert_eq!(cores(&plain, &[]), Ok(vec![2, 2, 2, 0, 0, 1, 0, 1]));

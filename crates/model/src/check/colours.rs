@@ -1,6 +1,6 @@
 //! The rules for colours of memory: how many there are, and who has which.
 
-use crate::apart::{every_colour, longest_run, Apart, Caches, ColourBits};
+use crate::colour_assignment::{every_colour, longest_run, Caches, ColourAssignment, ColourBits};
 use crate::draft::{At, Draft, DraftBuffer, DraftColours, Given};
 use crate::platform::Device;
 use crate::problem::{Collector, Location};
@@ -77,7 +77,7 @@ fn bits(list: &[At<u64>], subject: &str, count: u32, out: &mut Collector) -> Col
 }
 
 /// Who has which colours; nothing if nobody names any.
-pub(super) fn apart(draft: &Draft, count: u32, out: &mut Collector) -> Option<Apart> {
+pub(super) fn assignment(draft: &Draft, count: u32, out: &mut Collector) -> Option<ColourAssignment> {
     let components: Vec<ColourBits> =
         draft.components.iter().map(|it| bits(&it.colours, &it.subject, count, out)).collect();
     let mut tasks: Vec<ColourBits> = Vec::new();
@@ -111,14 +111,14 @@ pub(super) fn apart(draft: &Draft, count: u32, out: &mut Collector) -> Option<Ap
     };
     let tasks = tasks.into_iter().zip(&draft.tasks);
     let tasks = tasks.map(|(own, task)| place_of(task).map_or(or_rest(own), |place| components[place])).collect();
-    Some(Apart { kernel: or_rest(kernel), rest, components, tasks })
+    Some(ColourAssignment { kernel: or_rest(kernel), rest, components, tasks })
 }
 
 /// The colours of a buffer: those named, which must be of those who share it; else all of theirs.
 pub(super) fn of_buffer(
     draft: &DraftBuffer,
     between: &[usize],
-    apart: Option<&Apart>,
+    apart: Option<&ColourAssignment>,
     count: u32,
     out: &mut Collector,
 ) -> Vec<u32> {
@@ -136,7 +136,7 @@ pub(super) fn of_buffer(
 }
 
 /// What a device reads and writes lies in one piece: its driver must have as many colours in a row.
-pub(super) fn devices(devices: &[Device], apart: Option<&Apart>, count: u32, out: &mut Collector) {
+pub(super) fn devices(devices: &[Device], apart: Option<&ColourAssignment>, count: u32, out: &mut Collector) {
     let Some(apart) = apart else { return };
     for it in devices {
         let Some(run) = longest_run(apart.components[it.component], count) else { continue };

@@ -3,6 +3,7 @@
 
 use crate::problem::{Collector, Location};
 use crate::{Server, ServerKind, System};
+use tactus_monitor::{Action, Built, Rule};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
 const DEEPEST: usize = 3;
@@ -35,6 +36,17 @@ pub(super) fn check(system: &System, place: Location, out: &mut Collector) {
         }
         if depth(servers, server) > DEEPEST {
             refuse(out, server.line, &subject, "it is more than three servers deep", "make the tree flatter");
+        }
+    }
+    for monitor in &system.monitors {
+        let subject = format!("monitor {:?}", monitor.name);
+        let awaits = |built| matches!(built, Built::Timed(it) if matches!(it.rule, Rule::Response(_) | Rule::GreatestDistance(_)));
+        if monitor.action != Action::Note {
+            let why = "violations are noted where the root is only one of several schedulers";
+            refuse(out, monitor.line, &subject, why, "write on-violation = \"note\"");
+        } else if monitor.build().is_ok_and(awaits) {
+            let why = "something must come in time, and when that time is over no scheduler looks";
+            refuse(out, monitor.line, &subject, why, "say the same of events that happen, with once or distance >=");
         }
     }
     if let Some(change) = system.scheduling.changes.first() {

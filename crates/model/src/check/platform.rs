@@ -2,7 +2,7 @@
 
 use super::colours;
 use super::names::{names, runs_component, unique};
-use crate::apart::Apart;
+use crate::colour_assignment::ColourAssignment;
 use crate::draft::{At, Draft, DraftBuffer, DraftComponent, DraftDevice, Given};
 use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
 use crate::problem::{nearest, Collector, Complaint, Location};
@@ -39,11 +39,11 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
         component.rights = rights;
     }
     let (count, caches) = colours::machine(draft, out);
-    let apart = colours::apart(draft, count, out);
+    let assignment = colours::assignment(draft, count, out);
     let subjects = draft.platform.buffers.iter().map(|it| (&it.name, it.subject.as_str()));
     unique(subjects, "buffer", out);
     unique(draft.platform.devices.iter().map(|it| (&it.name, it.subject.as_str())), "device", out);
-    let (managed, colours) = (!managers.is_empty(), (count, apart.as_ref()));
+    let (managed, colours) = (!managers.is_empty(), (count, assignment.as_ref()));
     let kept = |it: &DraftBuffer| managed || it.name.get().is_some_and(|name| is_watched(draft, &name.value));
     let buffers: Vec<_> =
         draft.platform.buffers.iter().filter_map(|it| buffer(it, &named, colours, kept(it), out)).collect();
@@ -59,12 +59,21 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     }
     let devices: Vec<_> = draft.platform.devices.iter().filter_map(|it| device(it, &named, out)).collect();
     driven_once(&devices, &draft.platform.devices, out);
-    colours::devices(&devices, apart.as_ref(), count, out);
+    colours::devices(&devices, assignment.as_ref(), count, out);
     let speculation = Speculation {
         accepts_meltdown: draft.platform.accepts_meltdown.value().unwrap_or(false),
         branch_barriers: draft.platform.branch_barriers.value().unwrap_or(false),
     };
-    Platform { root: named.root, colours: count, apart, caches, pool, buffers, devices, speculation }
+    Platform {
+        root: named.root,
+        colours: count,
+        colour_assignment: assignment,
+        caches,
+        pool,
+        buffers,
+        devices,
+        speculation,
+    }
 }
 
 /// The components by name.
@@ -317,7 +326,7 @@ fn is_watched(draft: &Draft, buffer: &str) -> bool {
 fn buffer(
     draft: &DraftBuffer,
     named: &Named<'_>,
-    (count, apart): (u32, Option<&Apart>),
+    (count, assignment): (u32, Option<&ColourAssignment>),
     managed: bool,
     out: &mut Collector,
 ) -> Option<Buffer> {
@@ -361,7 +370,7 @@ fn buffer(
         }
         found
     });
-    let chosen = colours::of_buffer(draft, &between, apart, count, out);
+    let chosen = colours::of_buffer(draft, &between, assignment, count, out);
     Some(Buffer {
         name: draft.name.get()?.value.clone(),
         bytes: size?.value,

@@ -2,7 +2,7 @@
 
 use super::keys::{shorten, Reader, Section};
 use super::platform::integers;
-use crate::apart::Caches;
+use crate::colour_assignment::Caches;
 use crate::draft::{At, DraftColours, Given};
 use crate::text::read_text;
 use std::path::Path;

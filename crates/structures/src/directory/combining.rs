@@ -3,7 +3,7 @@
 //! stays in that core's cache.
 
 use super::array_heap::ArrayHeap;
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank};
 use crate::{planted, Cores, Flaw};
 use alloc::vec::Vec;
@@ -20,10 +20,10 @@ struct Card {
 /// A heap that is changed by one core for many.
 pub struct FlatCombining<const BUG: u8 = { planted::NONE }> {
     values: Values,
-    cards: Vec<Apart<Card>>,
+    cards: Vec<CachePadded<Card>>,
     /// Whose cards are to be read.
-    asked: Apart<AtomicU64>,
-    root: Apart<AtomicU32>,
+    asked: CachePadded<AtomicU64>,
+    root: CachePadded<AtomicU32>,
     heap: Lock<ArrayHeap<BUG>, DirectoryRank>,
 }
 
@@ -57,12 +57,13 @@ impl<const BUG: u8> Directory for FlatCombining<BUG> {
     const NAME: &'static str = "flat combining";
 
     fn init(cores: usize) -> Self {
-        let card = |_| Apart(Card { core: AtomicU32::new(0), value: AtomicU64::new(0), pending: AtomicU32::new(0) });
+        let card =
+            |_| CachePadded(Card { core: AtomicU32::new(0), value: AtomicU64::new(0), pending: AtomicU32::new(0) });
         FlatCombining {
             values: Values::new(cores),
             cards: (0..cores).map(card).collect(),
-            asked: Apart(AtomicU64::new(0)),
-            root: Apart(AtomicU32::new(0)),
+            asked: CachePadded(AtomicU64::new(0)),
+            root: CachePadded(AtomicU32::new(0)),
             heap: Lock::new(ArrayHeap::full(cores)),
         }
     }

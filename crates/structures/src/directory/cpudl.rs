@@ -5,7 +5,7 @@
 //! would not run otherwise.
 
 use super::array_heap::ArrayHeap;
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank, IDLE};
 use crate::flaw::same;
 use crate::{planted, Cores, Flaw};
@@ -15,8 +15,8 @@ use tactus_sync::{Lock, Order, Rank};
 /// A heap of cores behind a lock.
 pub struct Cpudl<const BUG: u8 = { planted::NONE }> {
     values: Values,
-    free: Apart<AtomicU64>,
-    root: Apart<AtomicU32>,
+    free: CachePadded<AtomicU64>,
+    root: CachePadded<AtomicU32>,
     heap: Lock<ArrayHeap<BUG>, DirectoryRank>,
 }
 
@@ -29,8 +29,8 @@ impl<const BUG: u8> Directory for Cpudl<BUG> {
     fn init(cores: usize) -> Self {
         Cpudl {
             values: Values::new(cores),
-            free: Apart(AtomicU64::new(0)),
-            root: Apart(AtomicU32::new(0)),
+            free: CachePadded(AtomicU64::new(0)),
+            root: CachePadded(AtomicU32::new(0)),
             heap: Lock::new(ArrayHeap::full(cores)),
         }
     }

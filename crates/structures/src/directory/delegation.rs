@@ -6,7 +6,7 @@
 //! handler is [`Directory::serve`]. What is found lags behind by as long as the owner takes to serve.
 
 use super::array_heap::ArrayHeap;
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank};
 use crate::{planted, Cores, Flaw};
 use tactus_sync::facade::{AtomicU32, AtomicU64, Ordering};
@@ -18,8 +18,8 @@ const OWNER: usize = 0;
 /// A heap that one core owns.
 pub struct Delegation<const BUG: u8 = { planted::NONE }> {
     values: Values,
-    inbox: Apart<AtomicU64>,
-    root: Apart<AtomicU32>,
+    inbox: CachePadded<AtomicU64>,
+    root: CachePadded<AtomicU32>,
     /// Taken by the owner, and by a checker when all is quiet: nobody ever waits for it.
     heap: Lock<ArrayHeap<BUG>, DirectoryRank>,
 }
@@ -40,8 +40,8 @@ impl<const BUG: u8> Directory for Delegation<BUG> {
     fn init(cores: usize) -> Self {
         Delegation {
             values: Values::new(cores),
-            inbox: Apart(AtomicU64::new(0)),
-            root: Apart(AtomicU32::new(0)),
+            inbox: CachePadded(AtomicU64::new(0)),
+            root: CachePadded(AtomicU32::new(0)),
             heap: Lock::new(ArrayHeap::full(cores)),
         }
     }

@@ -7,7 +7,7 @@
 //! least one sees the other. Without the barriers neither may.
 
 use super::array_heap::ArrayHeap;
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank};
 use crate::{planted, Cores, Flaw};
 use tactus_sync::facade::{barrier, AtomicU32, AtomicU64, Ordering};
@@ -17,9 +17,9 @@ use tactus_sync::{Lock, Order, Rank};
 pub struct FastHeap<const BUG: u8 = { planted::NONE }> {
     values: Values,
     /// The cores whose numbers the heap may not have.
-    dirty: Apart<AtomicU64>,
+    dirty: CachePadded<AtomicU64>,
     /// A core with the greatest number.
-    root: Apart<AtomicU32>,
+    root: CachePadded<AtomicU32>,
     heap: Lock<ArrayHeap<BUG>, DirectoryRank>,
 }
 
@@ -53,8 +53,8 @@ impl<const BUG: u8> Directory for FastHeap<BUG> {
     fn init(cores: usize) -> Self {
         FastHeap {
             values: Values::new(cores),
-            dirty: Apart(AtomicU64::new(0)),
-            root: Apart(AtomicU32::new(0)),
+            dirty: CachePadded(AtomicU64::new(0)),
+            root: CachePadded(AtomicU32::new(0)),
             heap: Lock::new(ArrayHeap::full(cores)),
         }
     }

@@ -4,7 +4,7 @@
 //! looks at the marks and mends the heap before relying on it.
 
 use super::array_heap::ArrayHeap;
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank, CLOSED};
 use crate::{planted, Cores, Flaw};
 use tactus_sync::facade::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ pub enum Mark {
 pub struct Marks<const BUG: u8 = { planted::NONE }> {
     values: Values,
     /// The cores whose places are stale.
-    stale: Apart<AtomicU64>,
+    stale: CachePadded<AtomicU64>,
     heap: Lock<ArrayHeap<BUG>, DirectoryRank>,
 }
 
@@ -56,7 +56,11 @@ impl<const BUG: u8> Directory for Marks<BUG> {
     const NAME: &'static str = "marks";
 
     fn init(cores: usize) -> Self {
-        Marks { values: Values::new(cores), stale: Apart(AtomicU64::new(0)), heap: Lock::new(ArrayHeap::full(cores)) }
+        Marks {
+            values: Values::new(cores),
+            stale: CachePadded(AtomicU64::new(0)),
+            heap: Lock::new(ArrayHeap::full(cores)),
+        }
     }
     #[inline]
     fn preempt<H: Rank>(&self, _: usize, _: &mut Order<H>, core: usize, value: u64) {

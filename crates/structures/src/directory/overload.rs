@@ -1,19 +1,19 @@
 //! Which cores have tasks waiting: the `overloaded` flag of Linux's `root_domain`, and the set behind it.
 
-use super::values::Apart;
+use super::values::CachePadded;
 use crate::flaw::same;
 use crate::{Cores, Flaw};
 use tactus_sync::facade::{barrier, AtomicU32, AtomicU64, Ordering};
 
 /// The set of cores with waiting tasks, and its size.
 pub struct Overload {
-    cores: Apart<AtomicU64>,
-    count: Apart<AtomicU32>,
+    cores: CachePadded<AtomicU64>,
+    count: CachePadded<AtomicU32>,
 }
 
 impl Default for Overload {
     fn default() -> Self {
-        Overload { cores: Apart(AtomicU64::new(0)), count: Apart(AtomicU32::new(0)) }
+        Overload { cores: CachePadded(AtomicU64::new(0)), count: CachePadded(AtomicU32::new(0)) }
     }
 }
 

@@ -5,7 +5,7 @@
 //! A walk that is overtaken by changes may meet a core twice or miss one, and ends after as many steps as there are
 //! cores.
 
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank};
 use crate::flaw::same;
 use crate::{planted, Cores, Flaw};
@@ -19,7 +19,7 @@ const ROWS: usize = 4;
 pub struct SkipList<const BUG: u8 = { planted::NONE }> {
     values: Values,
     /// By place: its successor in each row.
-    next: Vec<Apart<[AtomicU32; ROWS]>>,
+    next: Vec<CachePadded<[AtomicU32; ROWS]>>,
     writer: Lock<(), DirectoryRank>,
 }
 
@@ -69,7 +69,7 @@ impl<const BUG: u8> Directory for SkipList<BUG> {
     const NAME: &'static str = "skip list";
 
     fn init(cores: usize) -> Self {
-        let place = |_| Apart(core::array::from_fn(|_| AtomicU32::new(cores as u32)));
+        let place = |_| CachePadded(core::array::from_fn(|_| AtomicU32::new(cores as u32)));
         let list =
             SkipList { values: Values::new(cores), next: (0..=cores).map(place).collect(), writer: Lock::new(()) };
         for row in 0..ROWS {

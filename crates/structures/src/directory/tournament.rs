@@ -4,7 +4,7 @@
 //!
 //! A node holds the winner and a count of its decisions, so that a decision that was taken on older facts fails.
 
-use super::values::{Apart, Values};
+use super::values::{CachePadded, Values};
 use super::Directory;
 use crate::flaw::same;
 use crate::{planted, Cores, Flaw};
@@ -15,7 +15,7 @@ use tactus_sync::{Order, Rank};
 /// A tree of winners. The node above all is 1; below node `n` are `2n` and `2n + 1`; the cores come behind the last node.
 pub struct Tournament<const BUG: u8 = { planted::NONE }> {
     values: Values,
-    nodes: Vec<Apart<AtomicU64>>,
+    nodes: Vec<CachePadded<AtomicU64>>,
 }
 
 const NOBODY: u64 = 0xFF;
@@ -56,7 +56,7 @@ impl<const BUG: u8> Directory for Tournament<BUG> {
         let leaves = cores.next_power_of_two().max(2);
         let tree = Tournament {
             values: Values::new(cores),
-            nodes: (0..leaves).map(|_| Apart(AtomicU64::new(NOBODY))).collect(),
+            nodes: (0..leaves).map(|_| CachePadded(AtomicU64::new(NOBODY))).collect(),
         };
         for node in (1..leaves).rev() {
             tree.decide(node);

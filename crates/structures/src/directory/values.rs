@@ -7,15 +7,15 @@ use tactus_sync::facade::{AtomicU64, Ordering};
 
 /// Something on cache lines of its own: two, since processors fetch them in pairs.
 #[repr(align(128))]
-pub(super) struct Apart<T>(pub(super) T);
+pub(super) struct CachePadded<T>(pub(super) T);
 
 /// Each core's number.
-pub(super) struct Values(Vec<Apart<AtomicU64>>);
+pub(super) struct Values(Vec<CachePadded<AtomicU64>>);
 
 impl Values {
     pub(super) fn new(cores: usize) -> Values {
         assert!(cores <= crate::CORES, "a directory holds {} cores at most", crate::CORES);
-        Values((0..cores).map(|_| Apart(AtomicU64::new(super::CLOSED))).collect())
+        Values((0..cores).map(|_| CachePadded(AtomicU64::new(super::CLOSED))).collect())
     }
     #[inline]
     pub(super) fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use tactus_sched::rt::abi::layout::MAX_THREADS;
-use tactus_sched::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+use tactus_sched::{Choice, Cycles, Parameters, Thread, ThreadScheduler, Urgency, View};
 
 tactus_sched::scheduler! { policy: Turns = Turns::new(), quantum: 1_000_000 }
 
@@ -19,7 +19,7 @@ impl Turns {
     }
 }
 
-impl Policy for Turns {
+impl ThreadScheduler for Turns {
     fn thread_new(&mut self, _: Thread, _: Parameters) -> Urgency {
         Urgency(0)
     }

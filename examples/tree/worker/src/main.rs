@@ -15,8 +15,8 @@ const GAP: u64 = 1_000;
 
 fn work([number, _]: [u64; 2]) {
     let create = grant("create");
-    // Priority 16, core 1.
-    if number == 0 && create.call([info().component.into(), 16 | 2 << 24, 1, 0, 0]).is_ok() {
+    // Core 1.
+    if number == 0 && create.call([info().component.into(), 2 << 24, 1, 0, 0]).is_ok() {
         let _ = grant("block").call([0; 5]);
     }
     let mut last = time_stamp();

@@ -46,11 +46,11 @@ fn help([what, driver]: [u64; 2]) {
     }
 }
 
-/// Makes a thread of priority 8 on a core.
+/// Makes a thread on a core.
 fn make(what: u64, core: u64) -> u64 {
     // The task's own thread is the first after those of the cores.
     let driver = u64::from(info().cores);
-    let parameters = 8 | (core + 1) << 24;
+    let parameters = (core + 1) << 24;
     grant("create").call([info().component.into(), parameters, what, driver, 0]).map_or(u64::MAX, |[thread, _]| thread)
 }
 

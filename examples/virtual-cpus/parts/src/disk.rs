@@ -1,81 +1,62 @@
-//! A device that interrupts far too often: every 50 µs, for 200 µs of work. A brand is wired to its line, and the brand's upcall is bound
-//! to an I/O VCPU with 4 % of the core, on behalf of the VCPU that made the request.
+//! The driver of a device that interrupts every 50 µs for 200 µs of work, four times what the core has: it serves as long as there is
+//! something to serve, so that a job of it never ends. A high precision event timer (IA-PC HPET specification 1.0a) stands for the device.
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use parts::{Meter, MICROSECOND};
-use tactus_packets::timer::{Registers, Timer};
-use tactus_rt::abi::call::{source, BrandOperation};
-use tactus_rt::abi::layout::DEVICES;
-use tactus_rt::{calls, grant, Caller};
+use tactus_rt::clock::{ticks_to_nanos, time_stamp};
+use tactus_rt::device::Registers;
+use tactus_rt::Job;
 
-tactus_rt::component! { thread: leave, brand: interrupt, services: [request, worked, interrupts] }
+tactus_rt::component! { job: serve, services: [] }
 
-/// The line on which the timer interrupts.
-const LINE: u64 = 2;
-/// Millionths of the core.
-const SHARE: u64 = 40_000;
-const BETWEEN: u64 = 50 * MICROSECOND;
-const WORK: u64 = 200 * MICROSECOND;
+/// Interrupts per second.
+const RATE: u64 = 20_000;
+/// What each asks for (ns).
+const WORK: u64 = 200_000;
+/// The line that the system file names.
+const LINE: u64 = 20;
+/// Readings further apart than this have somebody else's time between them (ticks).
+const GAP: u64 = 1_000;
 
-static METER: Meter = Meter::new();
-static COUNT: AtomicU64 = AtomicU64::new(0);
-static BRAND: AtomicU64 = AtomicU64::new(u64::MAX);
-/// Counts of the timer between two interrupts.
-static COUNTS: AtomicU64 = AtomicU64::new(0);
+const CAPABILITIES: u64 = 0x000;
+const CONFIGURATION: u64 = 0x010;
+const COUNTER: u64 = 0x0f0;
+const TIMER: u64 = 0x100;
+const COMPARATOR: u64 = 0x108;
 
-/// The device's registers, mapped into this component alone.
-struct Window;
-
-impl Registers for Window {
-    fn read(&self, offset: u64) -> u64 {
-        // SAFETY: the image maps the device's page here and nowhere else; `timer` keeps to its registers.
-        unsafe { ((DEVICES + offset) as *const u64).read_volatile() }
+/// The first job comes at the start, without an interrupt, and sets the device up.
+fn serve(job: &Job) {
+    let device = Registers::of(0);
+    let distance = 1_000_000_000_000_000 / RATE / (device.read(CAPABILITIES) >> 32).max(1);
+    if job.number() == 0 {
+        set_up(device, distance);
+    } else {
+        let mut served = 0;
+        while served < device.read(COUNTER) / distance {
+            work();
+            served += 1;
+        }
     }
-    fn write(&self, offset: u64, value: u64) {
-        // SAFETY: as above.
-        unsafe { ((DEVICES + offset) as *mut u64).write_volatile(value) }
+    job.acknowledge();
+}
+
+fn work() {
+    let (mut had, mut last) = (0, time_stamp());
+    while ticks_to_nanos(had) < WORK {
+        let now = time_stamp();
+        if now - last < GAP {
+            had += now - last;
+        }
+        last = now;
     }
 }
 
-/// The thread that every component gets is not needed here: upcalls are threads of their own.
-fn leave(_: [u64; 2]) {
-    let _ = grant("exit").call([0; 5]);
-}
-
-/// `(main VCPU)`: the disk works for it from now on.
-fn request(_: Caller, [vcpu, ..]: [u64; 5]) -> [u64; 2] {
-    [0, begin(vcpu).is_none().into()]
-}
-
-fn begin(vcpu: u64) -> Option<()> {
-    let timer = Timer::find(Window, LINE as u32).ok()?;
-    COUNTS.store(BETWEEN * timer.frequency() / 1_000_000_000, Relaxed);
-    let brand = calls::brand_control(BrandOperation::Create, 0, 1).ok()?;
-    BRAND.store(brand, Relaxed);
-    let Ok([disk, 0]) = grant("create_io").call([SHARE, 0, 0, 0, 0]) else { return None };
-    let Ok([_, 0]) = grant("upcall").call([brand, disk, vcpu, 0, 0]) else { return None };
-    calls::brand_control(BrandOperation::Wire, brand, source::LINE | LINE << 8).ok()?;
-    timer.start(COUNTS.load(Relaxed));
-    Some(())
-}
-
-fn interrupt(_: u64) {
-    COUNT.fetch_add(1, Relaxed);
-    METER.work(WORK);
-    // Before the next one is set: an edge that finds the line masked is lost.
-    let _ = calls::brand_control(BrandOperation::Acknowledge, BRAND.load(Relaxed), 0);
-    let timer = Timer::running(Window);
-    timer.interrupt_at(timer.now() + COUNTS.load(Relaxed));
-}
-
-/// `() -> nanoseconds worked`.
-fn worked(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    [METER.nanos(), 0]
-}
-
-/// `() -> interrupts served`.
-fn interrupts(_: Caller, _: [u64; 5]) -> [u64; 2] {
-    [COUNT.load(Relaxed), 0]
+fn set_up(device: Registers, distance: u64) {
+    assert!(device.read(CAPABILITIES) >> 32 <= 100_000_000, "there is no such timer");
+    device.write(CONFIGURATION, 0);
+    device.write(COUNTER, 0);
+    // By edges, enabled, periodic, and the next write sets the first one.
+    device.write(TIMER, 1 << 2 | 1 << 3 | 1 << 6 | LINE << 9);
+    device.write(COMPARATOR, distance);
+    device.write(CONFIGURATION, 1);
 }

@@ -6,9 +6,9 @@
 
 use tactus_packets::service::{self, priority};
 use tactus_packets::{Parameters as Run, STREAMS};
-use tactus_sched::policies::Deferrable;
 use tactus_sched::rt::scheduler::plan;
 use tactus_sched::rt::{calls, info, Caller, Error};
+use tactus_sched::thread_schedulers::Deferrable;
 use tactus_sched::{services, Parameters};
 
 tactus_sched::scheduler! {

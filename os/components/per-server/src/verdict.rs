@@ -9,13 +9,14 @@ use crate::state::{self, CoreState, System};
 use core::fmt::Write;
 use core::sync::atomic::Ordering;
 use tactus_record::{EventKind, Stored};
+use tactus_rt::abi::call::EXPIRIES;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::layout::MAX_CORES;
 use tactus_rt::abi::shared::{name_text, ChildPage};
 use tactus_rt::cards::components;
-use tactus_rt::scheduler::{child_counts, publish_counts, OwnRegion};
+use tactus_rt::scheduler::{child_counts, publish_counts, watched_rows, OwnRegion};
 use tactus_rt::time::{CoreId, Instant, TaskId};
-use tactus_rt::{info, Promises, Screen};
+use tactus_rt::{calls, info, Promises, Screen};
 use tactus_sched::runtime::{self, bound, is_tardiness, CountedTasks, JobCounts};
 
 impl CountedTasks for System {
@@ -145,6 +146,12 @@ fn print(last: &CoreState, cores: usize) -> bool {
         let _ = writeln!(console, "core {core}   {}", OwnRegion::of(core).counts());
     }
     last.system.recovery.report(&mut console);
+    // The root's own: what monitors found. Refused to nobody who has such rows.
+    let found = watched_rows().and_then(|_| calls::observe(EXPIRIES, last.system.end.as_nanos()).ok());
+    if let Some([_, violations]) = found.filter(|[_, violations]| *violations > 0) {
+        let _ = writeln!(console, "{violations} violations of monitored properties");
+        promises.violated = true;
+    }
     let (words, held) = promises.verdict();
     let _ = writeln!(console, "verdict: {words}");
     held

@@ -15,7 +15,7 @@ mod component {
     use tactus_rt::hostile::Field;
     use tactus_rt::scheduler::OwnRegion;
     use tactus_rt::{calls, info, region_field, Caller, Screen};
-    use tactus_sched::policies::FixedPriority;
+    use tactus_sched::thread_schedulers::FixedPriority;
 
     tactus_sched::scheduler! {
         policy: FixedPriority = FixedPriority::new(),

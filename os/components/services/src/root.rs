@@ -10,7 +10,7 @@
 #![no_main]
 
 use tactus_rt::{calls, Caller};
-use tactus_sched::policies::FixedPriority;
+use tactus_sched::thread_schedulers::FixedPriority;
 use tactus_sched::{services, Parameters};
 
 tactus_sched::scheduler! {

@@ -5,20 +5,20 @@ use crate::common::{example, image};
 use tactus_abi::image::{Header, Memory, MemoryKind};
 use tactus_abi::layout::{CLOCK, HEAP, TASK_PAGE};
 use tactus_image::{verify, Image, ImageError, Interleaved};
-use tactus_model::{every_colour, Apart, System};
+use tactus_model::{every_colour, ColourAssignment, System};
 
 /// The example with so many colours: those of the kernel, of the rest, of each component and of each task.
-fn coloured(colours: u32, apart: Apart) -> System {
+fn coloured(colours: u32, apart: ColourAssignment) -> System {
     let mut system = example();
     system.platform.colours = colours;
-    system.platform.apart = Some(apart);
+    system.platform.colour_assignment = Some(apart);
     system
 }
 
 fn four() -> System {
     coloured(
         4,
-        Apart {
+        ColourAssignment {
             kernel: 0b0001,
             rest: 0b0010,
             components: vec![0b0100, 0b1000, 0b1100],
@@ -34,7 +34,7 @@ fn bytes() -> Vec<u8> {
 /// What each object's colours are, and that everybody who sees it may.
 fn look(image: &Image, system: &System) {
     let parsed = verify(&image.bytes).unwrap_or_else(|error| panic!("{error}"));
-    let apart = system.platform.apart.as_ref().unwrap();
+    let apart = system.platform.colour_assignment.as_ref().unwrap();
     // Scheduler, two of the workload, three components.
     let own =
         [apart.rest, apart.tasks[0], apart.tasks[1], apart.components[0], apart.components[1], apart.components[2]];
@@ -87,7 +87,7 @@ fn every_object_has_the_colours_of_one_who_sees_it_however_they_are_given_out() 
         };
         let components = vec![some(), some(), some()];
         let tasks = vec![some(), some(), components[0], components[0]];
-        let mut system = coloured(colours, Apart { kernel: some(), rest: some(), components, tasks });
+        let mut system = coloured(colours, ColourAssignment { kernel: some(), rest: some(), components, tasks });
         // Enough for the kernel in one colour of 64.
         system.memory = 1 << 30;
         look(&image(&system).unwrap(), &system);

@@ -48,7 +48,7 @@ fn example() -> System {
     let platform = Platform {
         root: None,
         colours: 4,
-        apart: None,
+        colour_assignment: None,
         caches: None,
         pool: 1 << 20,
         buffers: vec![buffer("frames", 4, &[1, 2], Some(2)), buffer("own", 2, &[2], None)],

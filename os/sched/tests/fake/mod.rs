@@ -12,7 +12,7 @@ use tactus_sched::rt::abi::image::{role, NO_COMPONENT};
 use tactus_sched::rt::abi::layout::MAX_CORES;
 use tactus_sched::rt::abi::shared::{event, name, slot, ComponentCard, Region, TaskCard};
 use tactus_sched::rt::calls::{Error, SchedulerOperation};
-use tactus_sched::{Clock, Core, Cycles, Kernel, Policy, Scheduler, Shared, Thread};
+use tactus_sched::{Clock, Core, Cycles, Kernel, Scheduler, Shared, Thread, ThreadScheduler};
 
 /// The component in which all test threads are at home.
 pub const CLIENT: u16 = 1;
@@ -230,7 +230,7 @@ impl Fake {
     }
 
     /// Runs the system until the first thread ends or nothing can happen any more; what was logged.
-    pub fn run<P: Policy + Send + 'static>(
+    pub fn run<P: ThreadScheduler + Send + 'static>(
         self,
         quantum: u64,
         policies: [P; MAX_CORES],

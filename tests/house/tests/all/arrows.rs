@@ -195,6 +195,14 @@ fn no_file_is_included_from_another_room() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What decides about tasks is a policy of `tactus-policy`; what decides about kernel threads has another name.
+#[test]
+fn there_is_one_trait_policy() {
+    let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("trait Policy"));
+    let all: Vec<PathBuf> = rooms().into_iter().flat_map(|room| room.files).filter(has).collect();
+    assert!(all.len() == 1 && all[0].ends_with("crates/policy/src/call.rs"), "{all:?}");
+}
+
 /// What is the machine's stands behind `arch/mod.rs`, which knows nothing of the kernel's objects.
 #[test]
 fn the_machine_imports_nothing_of_the_kernel() {

@@ -50,6 +50,7 @@ const OLD_NAMES: &[(&str, &str)] = &[
     ("Told", "what was published"),
     ("Keeper", "what is kept"),
     ("Spread", "Migration"),
+    ("Apart", "what keeps them apart: an assignment, padding"),
     ("Face", "CoreStatus"),
     ("Doing", "an activity"),
     ("LentPage", "ParentPage"),

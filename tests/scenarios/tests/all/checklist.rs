@@ -162,12 +162,13 @@ fn triggers_and_word_reach_another_core_and_none_is_lost() {
 
 #[test]
 fn s24_a_fixed_priority_policy_is_seven_functions_in_350_lines() {
-    let source = fs::read_to_string(file("os/sched/src/policies/fixed_priority.rs")).expect("the policy is there");
+    let source =
+        fs::read_to_string(file("os/sched/src/thread_schedulers/fixed_priority.rs")).expect("the policy is there");
     let code = source.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code.lines().count();
     println!("fixed priorities with round robin: {lines} lines");
     assert!(lines <= 350, "{lines} lines");
-    let policy = code.split_once("impl Policy for").map(|(_, rest)| rest).expect("it is a policy");
+    let policy = code.split_once("impl ThreadScheduler for").map(|(_, rest)| rest).expect("it is a policy");
     let body = policy.split("\n}").next().unwrap_or_default();
     let functions = body.lines().filter(|line| line.starts_with("    fn ")).count();
     assert_eq!(functions, 7, "functions of the policy:\n{body}");

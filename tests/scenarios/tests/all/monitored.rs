@@ -202,6 +202,27 @@ fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() 
     }
 }
 
+/// Where each server has a scheduler of its own, the root of them says at the end what monitors found.
+#[test]
+fn the_root_of_several_schedulers_tells_of_a_violated_property() {
+    let scratch = Scratch::new("several");
+    let folder = file(LOOP).parent().expect("a folder").join("parts").display().to_string();
+    let text = format!(
+        "[system]\nname = \"several\"\ncores = 1\nduration = \"200 ms\"\n[policy]\nkind = \"partitioned-edf\"\n\
+         schedulers = \"per-server\"\n[[server]]\nname = \"outer\"\nkind = \"cbs-hard\"\nbudget = \"6 ms\"\nperiod = \"10 ms\"\n\
+         policy = \"partitioned-edf\"\n[[component]]\nname = \"intruder\"\ncrate = \"{folder}\"\n[[task]]\nname = \"intrude\"\n\
+         component = \"intruder\"\ncore = 0\nserver = \"outer\"\nperiod = \"20 ms\"\nexecution = \"2 ms\"\n[[task]]\n\
+         name = \"steady\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n[[monitor]]\nname = \"gone\"\n\
+         property = \"always not gone\"\nevents = {{ gone = \"fault intrude\" }}\n"
+    );
+    let path = scratch.path().join("several.toml");
+    fs::write(&path, text).expect("a system file");
+    let run = Finished::run(&path, &[]);
+    assert_eq!(run.said.status, 1, "{}", run.said.output);
+    assert!(run.said.output.contains("property gone was violated by gone"), "{}", run.said.output);
+    assert!(run.log.contains("1 violations of monitored properties"), "{}", run.log);
+}
+
 /// Instructions that the gauge found: the median and the most.
 fn gauged(log: &str) -> std::collections::BTreeMap<String, (u64, u64)> {
     let lines = log.lines().filter_map(|line| line.split_once("gauge ")).map(|(_, rest)| rest);

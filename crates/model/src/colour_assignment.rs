@@ -13,7 +13,7 @@ pub fn every_colour(count: u32) -> ColourBits {
 /// The colours of each part of a system. There is none of it unless the file names colours for a task, a component or the kernel:
 /// then every part has frames of any colour.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Apart {
+pub struct ColourAssignment {
     /// The kernel's.
     pub kernel: ColourBits,
     /// Of whatever names none: those that nobody names.

@@ -1,8 +1,11 @@
-//! What a policy author writes: seven functions, and the words in which they speak.
+//! What the author of a scheduler of threads writes: seven functions, and the words in which they speak.
+//!
+//! It decides among kernel threads, which components make and block while the system runs. What a system file declares, tasks and
+//! servers, is decided by the policies of `tactus-policy`, which are simulated and replayed.
 //!
 //! One policy object serves one core. The library calls it inside the core's critical section only, so it needs no lock and
 //! is never called twice at a time. Threads that block, wake up or are made while it was not looking are told one by one,
-//! in order, before [`Policy::schedule`].
+//! in order, before [`ThreadScheduler::schedule`].
 
 use crate::region::Shared;
 use tactus_abi::layout::MAX_THREADS;
@@ -101,7 +104,7 @@ impl Urgency {
     pub const DISABLED: Urgency = Urgency(slot::DISABLED);
 }
 
-/// What [`Policy::schedule`] chose.
+/// What [`ThreadScheduler::schedule`] chose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// Who runs; nobody if nobody can.
@@ -138,8 +141,8 @@ impl View<'_> {
     }
 }
 
-/// A scheduling policy for one core: all that a scheduler's author writes.
-pub trait Policy {
+/// The policy of one core's threads: all that a scheduler's author writes.
+pub trait ThreadScheduler {
     /// A thread is new here: made here, or moved here from another core. It is blocked until it is woken. Its urgency.
     fn thread_new(&mut self, thread: Thread, parameters: Parameters) -> Urgency;
     /// The thread has left for ever, or for another core. It was told as blocked before.

@@ -8,7 +8,7 @@
 //! that a server is stopped in time; what it used beyond is debt, paid by the next period.
 
 use super::FixedPriority;
-use crate::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+use crate::{Choice, Cycles, Parameters, Thread, ThreadScheduler, Urgency, View};
 use tactus_policy::{Budget, ServerKind, Supply};
 use tactus_rt::abi::layout::MAX_THREADS;
 use tactus_rt::time::{Duration, Instant};
@@ -128,7 +128,7 @@ impl Deferrable {
     }
 }
 
-impl Policy for Deferrable {
+impl ThreadScheduler for Deferrable {
     fn thread_new(&mut self, thread: Thread, parameters: Parameters) -> Urgency {
         let urgency = self.inner.thread_new(thread, parameters);
         let server = parameters.server().min(SERVERS as u8);

@@ -3,7 +3,7 @@
 //! A first-in-first-out queue for each priority; the running thread is the first of the most urgent queue that is not
 //! empty, and stays in it. A tick sends it to its queue's end. All operations take constant time.
 
-use crate::{Choice, Cycles, Parameters, Policy, Thread, Urgency, View};
+use crate::{Choice, Cycles, Parameters, Thread, ThreadScheduler, Urgency, View};
 use tactus_rt::abi::layout::MAX_THREADS;
 
 /// Priorities 0 (the most urgent) to 63; a thread made with a greater one gets the last.
@@ -60,20 +60,6 @@ impl FixedPriority {
         Some(Thread(self.queues[self.filled.trailing_zeros() as usize % PRIORITIES].first))
     }
 
-    /// The first thread of the queue of this priority.
-    pub fn first_of(&self, priority: usize) -> Option<Thread> {
-        let filled = priority < PRIORITIES && self.filled >> priority & 1 != 0;
-        filled.then(|| Thread(self.queues[priority].first))
-    }
-
-    /// The first thread of the queue of this priority goes to its end.
-    pub fn rotate(&mut self, priority: usize) {
-        if let Some(first) = self.first_of(priority) {
-            self.take_out(first);
-            self.append(first);
-        }
-    }
-
     /// Puts a thread at its queue's end.
     #[inline(always)]
     fn append(&mut self, thread: Thread) {
@@ -117,7 +103,7 @@ impl Default for FixedPriority {
     }
 }
 
-impl Policy for FixedPriority {
+impl ThreadScheduler for FixedPriority {
     fn thread_new(&mut self, thread: Thread, parameters: Parameters) -> Urgency {
         let priority = usize::from(parameters.priority()).min(PRIORITIES - 1);
         self.places[thread.index()] = Place { priority: priority as u8, next: NONE, previous: NONE, used: Cycles(0) };
