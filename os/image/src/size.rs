@@ -66,7 +66,11 @@ fn jobs(system: &System, task: TaskId) -> u64 {
     // It need not begin at its offset where it is added, and whenever it is, a job more than the time in between has periods.
     let added = changes.filter(|change| change.action == Action::Add).count() as u64;
     let from = if added == 0 { offset } else { Duration::ZERO };
-    system.duration.saturating_sub(from).div_ceil(shortest).saturating_add(added)
+    // Those of a burst come by as much earlier.
+    let burst = system.scheduling.places.get(task.index()).and_then(|it| it.release.burst());
+    let jitter = burst.map_or(Duration::ZERO, |burst| burst.jitter);
+    let length = system.duration.saturating_sub(from).checked_add(jitter).unwrap_or(Duration::MAX);
+    length.div_ceil(shortest).saturating_add(added)
 }
 
 /// What the task's jobs take, in the form of `tactus_abi::layout::DEMANDS`: the count, then so many lengths in ns, the

@@ -52,8 +52,8 @@ fn a_task_with_sections_has_a_page_that_it_and_the_scheduler_write_and_a_grant_t
         let memory = parsed.memories[own.memory as usize];
         let page = &bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        assert_eq!(words[..10], [0, 0, 0, 0, 0, 0, 0, 0, 0, grant]);
-        assert_eq!(words[10..10 + 3 * sections.len()], sections.concat());
+        assert_eq!(words[..11], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, grant]);
+        assert_eq!(words[11..11 + 3 * sections.len()], sections.concat());
         assert_eq!(name_text(&parsed.infos[component].grants[grant as usize]), "section");
         assert_eq!(parsed.grants_of(component)[grant as usize].component, 0);
     }
