@@ -17,7 +17,7 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
     /// A record that concerns a job.
     #[inline]
     pub fn job(&mut self, kind: EventKind, (task, level): (TaskId, Level), job: u32, arg: u64) {
-        self.sink.store(Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
+        self.sink.put(kind, Stored::new(self.now, self.core, kind, level as u8, (Some(task), job), arg));
     }
     /// The same where the subject was made beforehand.
     #[inline(always)]
@@ -27,11 +27,11 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
     /// A record that concerns a server's budget on this core.
     #[inline]
     pub fn server(&mut self, kind: EventKind, server: u16, arg: u64) {
-        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
+        self.sink.put(kind, Stored::new(self.now, self.core, kind, 0, (None, u32::from(server)), arg));
     }
     /// A record that concerns a change of the system.
     pub fn change(&mut self, kind: EventKind, number: u32, arg: u64) {
-        self.sink.store(Stored::new(self.now, self.core, kind, 0, (None, number), arg));
+        self.sink.put(kind, Stored::new(self.now, self.core, kind, 0, (None, number), arg));
     }
     /// A record that concerns the core alone.
     #[inline(always)]

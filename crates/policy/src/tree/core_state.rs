@@ -70,6 +70,7 @@ impl Path {
         self.at[1] = (vp as u16, false);
     }
     /// The only server on the way, if it does not run in background.
+    #[inline(always)]
     pub(super) fn only_server(&self) -> Option<usize> {
         match self.at[..self.length] {
             [_, (vp, false)] => Some(usize::from(vp)),

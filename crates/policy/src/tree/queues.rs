@@ -51,12 +51,12 @@ impl Queues {
         }
     }
     /// Whether the entity is in its queue, and nothing else is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_only(&self, entity: usize) -> bool {
         matches!(&self.heaps[self.home[entity] as usize][..], [only] if only.place() == entity)
     }
     /// Puts the key of another entity of the same queue in the place of one that [is the only one](Queues::is_only) there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replace_only(&mut self, entity: usize, key: Key) {
         if let Some(only) = self.heaps[self.home[entity] as usize].first_mut() {
             *only = key;

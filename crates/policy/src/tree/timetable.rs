@@ -115,7 +115,7 @@ impl Sequence {
     }
 
     /// Keeps what the passage is to the core's heap, after [`Sequence::pass`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn keep(&mut self, passage: &Passage) {
         let again = Instant::from_nanos(passage.again);
         match self.looks.last_mut() {
@@ -126,7 +126,7 @@ impl Sequence {
     }
 
     /// The passage at whose end `now` lies, if it lies in a window.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self, now: u64) -> Option<Passage> {
         let count = self.slots.len();
         if self.looks.len() + 2 > MOST_LOOKS {

@@ -36,7 +36,7 @@ pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
 /// partition has time outside of its windows.
 fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
     let [core_state] = &domain.core_states[..] else { return None };
-    let moves = |order| matches!(order, TaskOrder::RoundRobin | TaskOrder::LeastLaxity);
+    let moves = |order: TaskOrder| order.takes_turns() || order == TaskOrder::LeastLaxity;
     let fixed = !domain.tasks.iter().any(|task| task.proxy || moves(task.order));
     let inside = !domain.vps.iter().any(|vp| vp.background || vp.is_unused());
     let windows = |server: u16| partitions.windows.get(usize::from(server)).map_or(&[][..], Vec::as_slice);
