@@ -1,9 +1,9 @@
 //! The example `controller` of MAST, a suite of analyses for real-time systems (University of Cantabria), beside ours.
 //!
-//! The results are those that MAST 1.2 writes itself and brings along (`docs/controller.out` of its distribution, of 2002-10-31). Its
-//! model is the sample problem of Sha, Klein and Goodenough, "Rate monotonic analysis for real-time systems" (CMU/SEI-91-TR-6), table
-//! and text: periods, execution times and the sections on a data server and a communication server, under priority ceilings. What a
-//! job costs beside that, two switches of 0.25 ms, is not in that file: it is the one value with which all seven figures come out.
+//! The results are those that MAST 1.2 writes itself and brings along (`docs/controller.out` of its distribution, of 2002-10-31). That
+//! file has no model. The periods, execution times and sections here are those of the sample problem of Sha, Klein and Goodenough, "Rate
+//! monotonic analysis for real-time systems" (CMU/SEI-91-TR-6), typed in from memory and not compared with its text. What a job costs
+//! beside that, two switches of 0.25 ms, is fitted: it is the one value with which all eight figures come out.
 
 use tactus_analysis::blocking::{ceiling, Request, Sharing};
 use tactus_analysis::effort::Effort;
