@@ -299,16 +299,16 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
 
 #[test]
 fn what_arrives_is_scheduled_as_an_oracle_does_and_no_bound_is_beaten() {
-    let (accepted, chains, jobs) = compare(0..3_000);
+    let (accepted, chains, jobs) = compare(0..1_000);
     println!("{accepted} accepted, {chains} of them with chains, {jobs} jobs equal");
-    assert!(accepted > 500 && chains > 150, "{accepted}, {chains}");
+    assert!(accepted > 170 && chains > 30, "{accepted}, {chains}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
     println!("{:?} trees accepted and drawn", of_trees(300..10_300));
-    let (accepted, chains, jobs) = compare(3_000..103_000);
+    let (accepted, chains, jobs) = compare(1_000..103_000);
     println!("{accepted} accepted, {chains} of them with chains, {jobs} jobs equal");
 }
 

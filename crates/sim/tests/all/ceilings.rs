@@ -158,15 +158,15 @@ fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64,
 
 #[test]
 fn ceilings_are_kept_as_an_oracle_does_and_no_bound_is_beaten() {
-    let all = compare::<Ceilings>(0..3_000);
+    let all = compare::<Ceilings>(0..1_000);
     println!("{all:?}");
-    assert!(all.accepted > 300 && all.counted > 300, "{all:?}");
+    assert!(all.accepted > 100 && all.counted > 300, "{all:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
-    println!("{:?}", compare::<Ceilings>(3_000..103_000));
+    println!("{:?}", compare::<Ceilings>(1_000..103_000));
 }
 
 /// One character for each unit of time: the task that runs, or a dot.

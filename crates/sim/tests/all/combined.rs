@@ -103,9 +103,9 @@ fn compare(seeds: std::ops::Range<u64>) -> Seen {
 
 #[test]
 fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
-    let seen = compare(0..300);
+    let seen = compare(0..150);
     println!("{seen:?}");
-    assert!(seen.accepted > 20 && seen.promises > 500 && seen.early > 10 && seen.long > 5, "{seen:?}");
+    assert!(seen.accepted > 10 && seen.promises > 250 && seen.early > 5 && seen.long > 2, "{seen:?}");
 }
 
 /// As many as `TACTUS_SYSTEMS` says, from seed `TACTUS_FIRST` on.

@@ -261,15 +261,15 @@ fn sections(draw: &mut Draw, time: u64, own: &[usize], shared: &[usize]) -> Vec<
 
 #[test]
 fn jobs_wait_for_resources_as_an_oracle_has_them_and_no_bound_is_beaten() {
-    let all = compare::<Locks>(0..1_000);
+    let all = compare::<Locks>(0..600);
     println!("{all:?}");
-    assert!(all.accepted > 100 && all.counted > 1_000, "{all:?}");
+    assert!(all.accepted > 50 && all.counted > 500, "{all:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
-    println!("{:?}", compare::<Locks>(1_000..103_000));
+    println!("{:?}", compare::<Locks>(600..103_000));
 }
 
 /// What the bounds of the example are (ms), and that they hold; who runs on core 0, a character for each 5 ms.

@@ -277,13 +277,13 @@ fn compare(seeds: std::ops::Range<u64>) -> Found {
 
 #[test]
 fn partitions_are_scheduled_as_an_oracle_does_and_no_bound_is_beaten() {
-    let found = compare(0..1_000);
+    let found = compare(0..600);
     println!("{found:?}");
-    assert!(found.systems > 830 && found.accepted > 130 && found.nearest == 100, "{found:?}");
+    assert!(found.systems > 500 && found.accepted > 70 && found.nearest == 100, "{found:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems_of_partitions() {
-    println!("{:?}", compare(1_000..103_000));
+    println!("{:?}", compare(600..103_000));
 }

@@ -194,13 +194,13 @@ impl Drawn {
 
 #[test]
 fn jobs_wait_as_in_an_oracle_and_no_bound_is_beaten() {
-    let all = compare::<Waits>(0..3_000);
+    let all = compare::<Waits>(0..1_000);
     println!("{all:?}");
-    assert!(all.accepted > 300 && all.counted > 10_000, "{all:?}");
+    assert!(all.accepted > 100 && all.counted > 10_000, "{all:?}");
 }
 
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn the_same_for_a_hundred_thousand_systems() {
-    println!("{:?}", compare::<Waits>(3_000..103_000));
+    println!("{:?}", compare::<Waits>(1_000..103_000));
 }
