@@ -78,8 +78,8 @@ execution = '1 ms' # kept too
         let (text, said) = choose(FILE, Path::new("x.toml")).expect("chosen");
         assert!(text.contains("# a comment") && text.contains("# kept") && text.contains("# kept too"), "{text}");
         let system = System::parse_toml(&text, Path::new("x.toml")).unwrap_or_else(|problems| panic!("{problems}"));
-        let apart = system.platform.colour_assignment.expect("colours are named");
-        assert_eq!((apart.tasks[0].count_ones(), apart.tasks[1] == apart.rest), (2, true), "{text}");
+        let assigned = system.platform.colour_assignment.expect("colours are named");
+        assert_eq!((assigned.tasks[0].count_ones(), assigned.tasks[1] == assigned.rest), (2, true), "{text}");
         assert_eq!(said, "a 2, the least sum of utilisations; 14 left for the rest");
     }
 

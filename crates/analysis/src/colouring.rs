@@ -74,12 +74,13 @@ pub fn colouring(system: &System) -> Result<Colouring, ColouringError> {
     let each = colours.bytes_each(geometry);
     let wants = |number: &usize| {
         let task = &system.tasks[*number];
-        let named = platform.colour_assignment.as_ref().is_some_and(|apart| apart.tasks[*number] != apart.rest);
+        let named =
+            platform.colour_assignment.as_ref().is_some_and(|assigned| assigned.tasks[*number] != assigned.rest);
         task.body == Body::Workload && task.memory > 0 && !named
     };
     let wanting: Vec<usize> = (0..system.tasks.len()).filter(wants).collect();
     let nobodys: Vec<u8> = (0..count as u8)
-        .filter(|at| platform.colour_assignment.as_ref().is_none_or(|apart| apart.rest >> at & 1 == 1))
+        .filter(|at| platform.colour_assignment.as_ref().is_none_or(|assigned| assigned.rest >> at & 1 == 1))
         .collect();
     let free = nobodys.len().saturating_sub(1);
     if wanting.is_empty() {

@@ -122,8 +122,8 @@ pub fn assignment(
 /// shares them with everything else that names none, and says nothing by that.
 fn groups(system: &System, bound: &[usize]) -> Vec<Vec<usize>> {
     let named = |n: usize| {
-        let apart = system.platform.colour_assignment.as_ref()?;
-        apart.tasks.get(n).copied().filter(|own| *own != apart.rest)
+        let assigned = system.platform.colour_assignment.as_ref()?;
+        assigned.tasks.get(n).copied().filter(|own| *own != assigned.rest)
     };
     let mut groups: Vec<(u64, Vec<usize>)> = Vec::new();
     for &n in bound {

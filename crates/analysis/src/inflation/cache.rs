@@ -39,10 +39,11 @@ pub fn longest_delay(system: &System) -> Option<Duration> {
     let geometry = &system.platform.caches.as_ref()?.geometry;
     let each = Colours::new(geometry, system.platform.colours.into()).ok()?.bytes_each(geometry);
     let cycles = |(number, task): (usize, &tactus_model::Task)| {
-        let own = system.platform.colour_assignment.as_ref().map(|apart| {
-            let others = apart.tasks.iter().enumerate().filter(|(n, _)| *n != number).map(|(_, bits)| bits);
-            let own = apart.tasks[number];
-            let taken = others.chain(&apart.components).fold(apart.kernel | apart.rest, |all, bits| all | bits);
+        let own = system.platform.colour_assignment.as_ref().map(|assigned| {
+            let others = assigned.tasks.iter().enumerate().filter(|(n, _)| *n != number).map(|(_, bits)| bits);
+            let own = assigned.tasks[number];
+            let taken =
+                others.chain(&assigned.components).fold(assigned.kernel | assigned.rest, |all, bits| all | bits);
             (own & taken == 0, each * u64::from(own.count_ones()))
         });
         let from = match own {

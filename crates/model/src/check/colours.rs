@@ -118,13 +118,13 @@ pub(super) fn assignment(draft: &Draft, count: u32, out: &mut Collector) -> Opti
 pub(super) fn of_buffer(
     draft: &DraftBuffer,
     between: &[usize],
-    apart: Option<&ColourAssignment>,
+    assigned: Option<&ColourAssignment>,
     count: u32,
     out: &mut Collector,
 ) -> Vec<u32> {
     let chosen = named(&draft.colours, &draft.subject, count, out);
-    let Some(apart) = apart else { return chosen };
-    let theirs = between.iter().fold(0, |bits, place| bits | apart.components[*place]);
+    let Some(assigned) = assigned else { return chosen };
+    let theirs = between.iter().fold(0, |bits, place| bits | assigned.components[*place]);
     for at in draft.colours.iter().filter(|at| at.value < u64::from(count) && theirs >> at.value & 1 == 0) {
         let why = format!("colour {} is of none of those that share it", at.value);
         out.refuse(at.place, &draft.subject, why, "choose one of theirs, or give it to one of them");
@@ -136,10 +136,10 @@ pub(super) fn of_buffer(
 }
 
 /// What a device reads and writes lies in one piece: its driver must have as many colours in a row.
-pub(super) fn devices(devices: &[Device], apart: Option<&ColourAssignment>, count: u32, out: &mut Collector) {
-    let Some(apart) = apart else { return };
+pub(super) fn devices(devices: &[Device], assigned: Option<&ColourAssignment>, count: u32, out: &mut Collector) {
+    let Some(assigned) = assigned else { return };
     for it in devices {
-        let Some(run) = longest_run(apart.components[it.component], count) else { continue };
+        let Some(run) = longest_run(assigned.components[it.component], count) else { continue };
         if it.dma / PAGE > u64::from(run) {
             let why = format!(
                 "its dma has {} pages in one piece, and the longest row of its driver's colours is {run}",

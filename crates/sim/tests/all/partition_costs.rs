@@ -33,7 +33,7 @@ fn run(system: &System, costs: &Costs) -> (RunPlan, Trace) {
     (plan, trace)
 }
 
-/// What was found in so many systems.
+/// What was found in all systems that were drawn.
 #[derive(Default)]
 struct Found {
     accepted: usize,

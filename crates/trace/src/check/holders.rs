@@ -159,7 +159,7 @@ impl<'v> Holders<'v> {
         self.jobs[n] = (word.outermost(keeps), keeps.min(held));
     }
 
-    /// The job has only so many of the outermost, whatever it says.
+    /// From here on the job has at most this number of outermost ones, whatever it says.
     fn bar(&mut self, n: usize, most: usize) {
         self.barred[n] = self.barred[n].min(most);
         self.keep(n, most);

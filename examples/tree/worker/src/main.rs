@@ -10,7 +10,7 @@ tactus_rt::component! { thread: work, services: [worked] }
 
 /// What it has had of the core (ticks).
 static HAD: AtomicU64 = AtomicU64::new(0);
-/// Readings further apart than this have somebody else's time between them (ticks).
+/// Readings with a larger distance than this have somebody else's time between them (ticks).
 const GAP: u64 = 1_000;
 
 fn work([number, _]: [u64; 2]) {

@@ -15,7 +15,7 @@ const RATE: u64 = 20_000;
 const WORK: u64 = 200_000;
 /// The line that the system file names.
 const LINE: u64 = 20;
-/// Readings further apart than this have somebody else's time between them (ticks).
+/// Readings with a larger distance than this have somebody else's time between them (ticks).
 const GAP: u64 = 1_000;
 
 const CAPABILITIES: u64 = 0x000;

@@ -8,10 +8,10 @@ use tactus_image::{verify, Image, ImageError, Interleaved};
 use tactus_model::{every_colour, ColourAssignment, System};
 
 /// The example with so many colours: those of the kernel, of the rest, of each component and of each task.
-fn coloured(colours: u32, apart: ColourAssignment) -> System {
+fn coloured(colours: u32, assigned: ColourAssignment) -> System {
     let mut system = example();
     system.platform.colours = colours;
-    system.platform.colour_assignment = Some(apart);
+    system.platform.colour_assignment = Some(assigned);
     system
 }
 
@@ -34,11 +34,17 @@ fn bytes() -> Vec<u8> {
 /// What each object's colours are, and that everybody who sees it may.
 fn look(image: &Image, system: &System) {
     let parsed = verify(&image.bytes).unwrap_or_else(|error| panic!("{error}"));
-    let apart = system.platform.colour_assignment.as_ref().unwrap();
+    let assigned = system.platform.colour_assignment.as_ref().unwrap();
     // Scheduler, two of the workload, three components.
-    let own =
-        [apart.rest, apart.tasks[0], apart.tasks[1], apart.components[0], apart.components[1], apart.components[2]];
-    assert_eq!(parsed.header.kernel_colours, apart.kernel);
+    let own = [
+        assigned.rest,
+        assigned.tasks[0],
+        assigned.tasks[1],
+        assigned.components[0],
+        assigned.components[1],
+        assigned.components[2],
+    ];
+    assert_eq!(parsed.header.kernel_colours, assigned.kernel);
     for (component, own) in parsed.components.iter().zip(own) {
         assert_eq!((component.colours, component.window_colours), (own, own));
     }
@@ -52,7 +58,7 @@ fn look(image: &Image, system: &System) {
             .map(|other| other.component as usize)
             .collect();
         match it.address {
-            CLOCK => assert_eq!(memory.colours, apart.kernel),
+            CLOCK => assert_eq!(memory.colours, assigned.kernel),
             _ if sharers.len() == 1 => assert_eq!(memory.colours, own[it.component as usize], "{it:?}"),
             // A task's page: its component and the scheduler.
             _ => {
@@ -62,7 +68,7 @@ fn look(image: &Image, system: &System) {
             }
         }
     }
-    let trace = Interleaved { bits: apart.rest, colours: system.platform.colours };
+    let trace = Interleaved { bits: assigned.rest, colours: system.platform.colours };
     assert_eq!(image.facts.trace_pages, trace);
     let end = image.facts.trace_address + trace.extent(image.facts.ring_bytes * 2 / 4096) * 4096;
     assert!(

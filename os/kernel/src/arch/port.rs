@@ -68,7 +68,7 @@ pub unsafe fn core_block<T>() -> *mut T {
     this
 }
 
-/// Copies so many words, and writes so many zeros behind them. By words: an emulator counts one instruction for each element.
+/// Copies words, and writes zeros behind them. By words: an emulator counts one instruction for each element.
 ///
 /// # Safety
 /// The words can be read, all places can be written, and nobody else uses them.
