@@ -224,7 +224,7 @@ fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() 
     let beats = monitor(&with, "beats", &with_json);
     assert_eq!((&beats["verdict"], &beats["events"]), (&"false".into(), &2.into()), "{beats}");
     assert!((41_000_000..41_500_000).contains(&beats["at_ns"].as_u64().expect("a time")), "{beats}");
-    // What a flood of twice as many events lasts longer, its job is charged more, and nobody else's is.
+    // What a flood of twice as many events lasts longer, its job is charged more, and nobody else's is, not a thousandth of it.
     let trace = with.trace();
     let all = || trace.observed.iter().flatten().filter(|it| it.kind == EventKind::Observed);
     let flood = all().map(|it| it.job).max_by_key(|event| all().filter(|it| it.job == *event).count());
@@ -242,7 +242,8 @@ fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() 
     let (lasts, pays) = (two - one, charged(4, 4) - charged(4, 3));
     assert!(lasts.abs_diff(pays) * 100 <= lasts, "{lasts} ns longer, {pays} ns more");
     for task in 0..3 {
-        assert_eq!(charged(task, 6), charged(task, 8), "task {task}");
+        let (before, beside) = (charged(task, 6), charged(task, 8));
+        assert!(before.abs_diff(beside) * 1000 <= lasts, "task {task}: {before} ns, {beside} ns");
     }
 
     // It dies in the middle of a flood that the record has no room for and its server no budget: no verdict is hidden.
@@ -369,6 +370,10 @@ fn statements_12_to_15_what_a_step_in_the_kernel_costs() {
     for encoding in ["row-per-word", "bit-string", "packed-words"] {
         assert!(of("plain") <= of(encoding), "{encoding}");
     }
+    // Outside of the kernel a monitor costs two changes of address space, which are 304 cycles each where an instruction is 1.2
+    // (docs/measured/kernel.md); and, without record or time, more instructions than three inside.
+    assert!(of("signals-1") * 12 < of("outside") * 12 + 2 * 3_040);
+    assert!(of("signals-3") < 3 * of("outside"));
     // What `tactus_plan::monitors` counts is more than any step here.
     assert!(each <= 60 && of("timed") - of("signals-1") + each <= 350, "{each} a step");
     assert!(["row-per-word", "bit-string", "packed-words"].iter().all(|it| of(it) - of("plain") + each <= 150));
