@@ -15,7 +15,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
-use tactus_image::{Image, Request};
+use tactus_image::{Facts, Image, Interleaved, Request};
 use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_record::{EventKind, Record};
 use tactus_report::{ColourUse, Details};
@@ -214,16 +214,17 @@ pub fn boot_with(
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
-    let read = |part: usize| -> Result<Trace, Failure> {
-        let memory = ended.rings.part(part).map_err(machine)?;
+    let read = |part: usize, pages: Interleaved| -> Result<Trace, Failure> {
+        let memory = ended.rings.part(part, pages).map_err(machine)?;
         Trace::from_memory(&memory, system.cores).map_err(machine)
     };
     // How many there are does not depend on what is promised.
     let count = schedulers::of(system, &tactus_plan::setup(system, Vec::new(), &[]))?.len();
-    let schedulers = (0..count).map(read).collect::<Result<Vec<_>, _>>()?;
+    let schedulers = (0..count).map(|part| read(part, image.facts.trace_pages)).collect::<Result<Vec<_>, _>>()?;
     let mut trace = schedulers::whole(system, &schedulers);
     if image.facts.watched {
-        let kernel = read(count)?;
+        let Facts { kernel_colours: bits, colours, .. } = image.facts;
+        let kernel = read(count, Interleaved { bits, colours })?;
         trace.observed = kernel.cores;
         for (core, lost) in kernel.dropped.into_iter().enumerate().filter(|(_, lost)| *lost > 0) {
             trace.observed[core].push(lost_events(core, lost));

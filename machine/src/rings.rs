@@ -37,13 +37,13 @@ impl Rings {
         Rings { file: memory, address, stride, cores, pages }
     }
 
-    /// Fills `bytes` from a place in a scheduler's rings.
-    fn read(&self, part: u64, mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
+    /// Fills `bytes` from a place in a part's rings, which lie in these pages of it.
+    fn read(&self, (part, pages): (u64, Interleaved), mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
         let begin = self.address + part * self.pages.extent(self.stride * self.cores as u64 / PAGE) * PAGE;
         while !bytes.is_empty() {
-            let length = if self.pages.is_whole() { bytes.len() } else { bytes.len().min((PAGE - at % PAGE) as usize) };
+            let length = if pages.is_whole() { bytes.len() } else { bytes.len().min((PAGE - at % PAGE) as usize) };
             let (here, rest) = bytes.split_at_mut(length);
-            self.file.read_exact_at(here, begin + self.pages.place(at / PAGE) * PAGE + at % PAGE)?;
+            self.file.read_exact_at(here, begin + pages.place(at / PAGE) * PAGE + at % PAGE)?;
             (bytes, at) = (rest, at + length as u64);
         }
         Ok(())
@@ -77,7 +77,7 @@ impl Rings {
 
     fn header(&self, core: usize) -> io::Result<RingHeader> {
         let mut head = [0; RING_HEADER_BYTES];
-        self.read(0, core as u64 * self.stride, &mut head)?;
+        self.read((0, self.pages), core as u64 * self.stride, &mut head)?;
         Ok(RingHeader::from_bytes(&head))
     }
 
@@ -95,14 +95,15 @@ impl Rings {
 
     /// The whole trace memory, for `Trace::from_memory`.
     pub fn memory(&self) -> io::Result<Vec<u8>> {
-        self.part(0)
+        self.part(0, self.pages)
     }
 
-    /// The trace memory of one of the schedulers that have any; the root's is the first.
-    pub fn part(&self, number: usize) -> io::Result<Vec<u8>> {
+    /// The trace memory of one of the schedulers that have any, the root's first; behind all others the kernel's, which may lie in other
+    /// pages than theirs.
+    pub fn part(&self, number: usize, pages: Interleaved) -> io::Result<Vec<u8>> {
         let bytes = self.stride * self.cores as u64;
         let mut memory = vec![0; bytes as usize];
-        self.read(number as u64, 0, &mut memory)?;
+        self.read((number as u64, pages), 0, &mut memory)?;
         Ok(memory)
     }
 }

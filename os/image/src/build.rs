@@ -9,7 +9,9 @@ use crate::platform::{self, Placed};
 use crate::size::{self, pages};
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
-use tactus_abi::image::{speculation, Component, Grant, Header, MemoryKind, Thread, MAGIC, VERSION, WRITABLE};
+use tactus_abi::image::{
+    speculation, Component, Grant, Header, Interleaved, MemoryKind, Thread, MAGIC, VERSION, WRITABLE,
+};
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_model::KERNEL_MEMORY;
@@ -46,12 +48,6 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         // The kernel's own.
         let log = layout.memory(MemoryKind::Trace, 0, None);
         layout.memories[log as usize].colours = layout.colouring.kernel;
-        if let Some(monitor) = system.monitors.first().filter(|_| layout.colouring.assigned) {
-            let why = "the kernel keeps no record of events where components have colours of their own; leave the colours of \
-                       components out, or judge a run by `tactus monitor` with the monitors in another file";
-            let (monitor, line) = (monitor.name.clone(), monitor.line);
-            return Err(ImageError::Monitor { monitor, line, why: why.into() });
-        }
     }
     // A system may do without the built-in workload.
     let used = |number: usize| parts.components.iter().any(|part| part.program == number);
@@ -94,13 +90,17 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let restarted_by: Vec<u32> = placed.cards.iter().map(|card| card.restarted_by).collect();
         let mut demand = layout.demand(&restarted_by);
         demand.add(u64::MAX, placed.pool_bytes / PAGE, None);
-        demand.add(layout.colouring.kernel, (placed.kernel_bytes - placed.pool_bytes) / PAGE, None);
+        let kernels = placed.kernel_bytes - placed.pool_bytes + watched.kernel_bytes;
+        demand.add(layout.colouring.kernel, kernels / PAGE, None);
         demand.fits(system, &parts, KERNEL_MEMORY + image_bytes)?;
         demand.bytes()
     } else {
         layout.fresh_bytes(parts.components.len()) + placed.kernel_bytes + watched.kernel_bytes
     };
-    let place = size::place(system, image_bytes, fresh, (traces, trace))?;
+    // The kernel's comes last, in its colours.
+    let log = Interleaved { bits: layout.colouring.kernel, ..trace };
+    let fewest = if traces > schedulers.len() && log.bits.count_ones() < trace.bits.count_ones() { log } else { trace };
+    let place = size::place(system, image_bytes, fresh, (traces, fewest))?;
     for (number, memory) in layout.memories.iter_mut().take(traces).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
         memory.offset = number as u64 * trace.extent(memory.bytes / PAGE) * PAGE;

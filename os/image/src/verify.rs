@@ -30,8 +30,8 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     space::stacks(&image, &uses, &reach)?;
     platform::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
-    platform::told(&image, bytes)?;
     monitors::check(&image, bytes)?;
+    platform::told(&image, bytes)?;
     ports::told(&image, bytes)?;
     Ok(image)
 }

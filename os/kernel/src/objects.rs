@@ -37,11 +37,10 @@ pub fn map(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates) ->
         let memory: image::Memory = image.entry(2, number);
         let pages = memory.pages(header.cores).ok_or(ImageError::BadCount("pages"))?;
         let place = place(image, info, frames, &memory, &mut trace)?;
-        if let Place::Trace(base, _) = place {
+        if let Place::Trace(base, of) = place {
             let mut mappings = (0..header.mappings).map(|index| image.entry::<image::Mapping>(3, index));
             if !mappings.any(|mapping| mapping.memory == number) {
-                // The image builder leaves colours apart only where there are no monitors.
-                monitor::set_up_log(base, memory.bytes, header.cores.into());
+                monitor::set_up_log(log(frames, (base, of), pages)?, memory.bytes, header.cores.into());
             }
         }
         if memory.kind == MemoryKind::Clock as u32 {
@@ -113,6 +112,20 @@ pub fn map(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates) ->
         }
     }
     Ok(trace)
+}
+
+/// Where the kernel sees, in one piece, its own part of the trace memory.
+fn log(frames: &mut Frames, (base, of): (u64, Interleaved), pages: u64) -> Result<*mut u64, ImageError> {
+    if of.is_whole() {
+        return Ok(direct(base));
+    }
+    shown((0..pages).map(|page| protect::show(frames, base + of.place(page) * 4096))).map(|address| address as *mut u64)
+}
+
+/// The first of addresses that follow each other, if all of them are there.
+fn shown(mut pages: impl Iterator<Item = Option<u64>>) -> Result<u64, ImageError> {
+    let first = pages.next().flatten();
+    first.filter(|_| pages.all(|page| page.is_some())).ok_or(ImageError::OutOfMemory)
 }
 
 /// A frame of one of these colours with so many bytes from there, then zeros.
@@ -188,7 +201,14 @@ fn place(
                 return Err(ImageError::BadCount("bytes"));
             }
             let base = info.image.start + memory.offset;
-            monitor::set_up(frames, base, memory.bytes, header.components).map_err(ImageError::BadCount)?;
+            let mut object: *mut u32 = direct(base);
+            if !whole {
+                let own = protect::piece(frames, pages).ok_or(ImageError::OutOfMemory)?;
+                // SAFETY: the source lies inside the module, the target is fresh and as long.
+                unsafe { core::ptr::copy_nonoverlapping(object, own, (memory.bytes / 4) as usize) };
+                object = own;
+            }
+            monitor::set_up(frames, object, memory.bytes, header.components).map_err(ImageError::BadCount)?;
             base
         }
         k if k == MemoryKind::Device as u32 => memory.offset,
@@ -255,15 +275,11 @@ fn share_regions(
         let region: *mut Region = match (place, seen) {
             (Place::At(base), _) => direct(base + offset),
             (_, Some((space, first))) => {
-                let mut shown = (0..REGION_STRIDE / 4096).map(|page| {
+                let pages = (0..REGION_STRIDE / 4096).map(|page| {
                     let frame = space.frame_at(first + offset + page * 4096)?;
                     protect::show(frames, frame)
                 });
-                let address = shown.next().flatten().ok_or(ImageError::OutOfMemory)?;
-                if !shown.all(|it| it.is_some()) {
-                    return Err(ImageError::OutOfMemory);
-                }
-                address as *mut Region
+                shown(pages)? as *mut Region
             }
             (_, None) => return Err(ImageError::NotAnImage),
         };

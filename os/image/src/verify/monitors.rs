@@ -8,14 +8,26 @@ use tactus_abi::layout::MAX_CORES;
 use tactus_abi::monitors::{action, words, Head, MAX_SLOTS, NONE};
 use tactus_monitor::Stored;
 
+/// The number of its memory object, its bytes, and the words of which they are.
+fn part<'a>(image: &Parsed, bytes: &'a [u8]) -> Option<(usize, &'a [u8], Vec<u32>)> {
+    let number = image.memories.iter().position(|it| it.kind == MemoryKind::Monitors as u32)?;
+    let memory = &image.memories[number];
+    let bytes = bytes.get(memory.offset as usize..(memory.offset + memory.file_bytes) as usize).unwrap_or(&[]);
+    let word = |word: &[u8]| u32::from_le_bytes(word.try_into().unwrap_or_default());
+    Some((number, bytes, bytes.chunks_exact(4).map(word).collect()))
+}
+
+/// Who sends and who receives on each channel that the kernel keeps. The image has passed [`check`].
+pub(super) fn channels(image: &Parsed, bytes: &[u8]) -> Vec<[u32; 2]> {
+    let Some((.., all)) = part(image, bytes) else { return Vec::new() };
+    let Some((first, length)) = Head::read(&all).map(|head| head.places()[5]) else { return Vec::new() };
+    all[first..first + length].chunks_exact(words::CHANNEL).map(|row| [row[0], row[1]]).collect()
+}
+
 /// Checks it, where the image has one.
 pub(super) fn check(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
-    let number = image.memories.iter().position(|it| it.kind == MemoryKind::Monitors as u32);
-    let Some((number, memory)) = number.map(|number| (number, &image.memories[number])) else { return Ok(()) };
+    let Some((number, bytes, all)) = part(image, bytes) else { return Ok(()) };
     let check = |holds, text| rule(holds, Part::Memory, number, text);
-    let bytes = bytes.get(memory.offset as usize..(memory.offset + memory.file_bytes) as usize).unwrap_or(&[]);
-    let all: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default())).collect();
     let head = Head::read(&all);
     check(head.is_some(), "holds monitors, but no head that counts them")?;
     let Some(head) = head else { return Ok(()) };

@@ -2,6 +2,7 @@
 
 use super::contents::contents;
 use super::fault::{is_name, rule, Part, VerifyError};
+use super::monitors;
 use super::space::Use;
 use crate::parsed::Parsed;
 use crate::wire::Stored;
@@ -233,10 +234,12 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     buffers(image, bytes)
 }
 
-/// Every buffer's card says the same everywhere, names two that have windows, and overlaps no other.
+/// Every buffer's card says the same everywhere, names two that have windows or that the kernel keeps a channel for, and overlaps no
+/// other.
 fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     let mut all: Vec<BufferCard> = Vec::new();
     let mut stored = Vec::new();
+    let channels = monitors::channels(image, bytes);
     for (number, it) in image.components.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let mut rest = contents(image, bytes, number, BUFFERS);
@@ -258,7 +261,10 @@ fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
                 all.iter().all(|other| other.number != card.number),
                 "is told of a buffer otherwise than others are",
             )?;
-            for component in [card.first, card.second] {
+            let kept = (card.channel as usize).checked_sub(1).map(|number| channels.get(number));
+            let passes = kept.is_none_or(|ends| ends == Some(&[card.first, card.second]));
+            check(passes, "is told of a buffer whose messages pass the kernel, which keeps none of that kind")?;
+            for component in [card.first, card.second].into_iter().filter(|_| kept.is_none()) {
                 let window = image.components.get(component as usize).is_some_and(|it| it.role & role::WINDOW != 0);
                 check(window, "is told of a buffer of a component without a window")?;
             }

@@ -11,6 +11,7 @@ use tactus_abi::layout::{
 use tactus_abi::shared::{name_text, BufferCard, ComponentCard, DeviceCard};
 use tactus_image::{verify, Image, Parsed};
 use tactus_model::{Body, Buffer, Device, DeviceKind, Platform, Restart, Rights, Superior, System};
+use tactus_monitor::{Action, Monitor, Occurrence, OccurrenceKind, Property, DEFAULT_TABLE_LIMIT};
 use tactus_time::Duration;
 
 /// Components by their numbers: 0 root, 1 task, 2 to 8 the user's.
@@ -113,6 +114,28 @@ fn roles_restarters_and_lines_are_those_of_the_file_and_told_to_those_who_need_t
     let told: Vec<_> = (0..8).filter(|it| parsed.mapping_at(*it, COMPONENTS).is_some()).collect();
     assert_eq!(told, [0, MANAGER, CAMERA, PARENT, CHILD]);
     assert_eq!(parsed.infos[CAMERA].components, 8);
+}
+
+#[test]
+fn a_buffer_whose_messages_monitors_watch_takes_no_window() {
+    let mut system = example();
+    let sent = Occurrence { kind: OccurrenceKind::Send, of: Some("frames".to_string()) };
+    system.monitors = vec![Monitor {
+        name: "order".to_string(),
+        property: Property::parse("distance(sent) >= 1 ms").unwrap(),
+        events: vec![("sent".to_string(), sent)],
+        automata: Vec::new(),
+        encoding: None,
+        minimise: true,
+        reset: false,
+        table_limit: DEFAULT_TABLE_LIMIT,
+        action: Action::Note,
+        line: 70,
+    }];
+    let parsed = parsed(&image(&system).unwrap());
+    let windows = [CAMERA, FILTER].map(|number| parsed.components[number].role & role::WINDOW != 0);
+    assert_eq!(windows, [false, true], "the filter has a buffer of its own");
+    assert_eq!(parsed.infos[CAMERA].buffers, 1);
 }
 
 #[test]
@@ -257,6 +280,7 @@ caught! {
         it.u32(it.contents(CAMERA, BUFFERS) + 44, MANAGER as u32);
         it.u32(it.contents(CAMERA, BUFFERS) + 48, MANAGER as u32);
     } => "does not share";
+    a_buffer_whose_channel_the_kernel_does_not_keep_is_caught: |it| it.u32(it.contents(MANAGER, BUFFERS) + 60, 1) => "keeps none";
     a_buffer_of_no_colour_is_caught: |it| it.u64(it.contents(MANAGER, BUFFERS) + 24, 0) => "colours";
     a_buffer_beyond_the_window_is_caught: |it| it.u32(it.contents(MANAGER, BUFFERS) + 40, 511) => "leaves the window";
     a_buffer_on_another_is_caught: |it| it.u32(it.contents(MANAGER, BUFFERS) + size_of::<BufferCard>() + 40, 3) => "lies on another";

@@ -87,7 +87,7 @@ const LARGE: u64 = 0x80;
 /// Where the kernel sees frames that do not follow each other as if they did: the next free address, above the kernel's own pages.
 static NEXT_PIECE: AtomicU64 = AtomicU64::new(BASE + TABLES as u64 * TABLE);
 /// The end of it.
-const PIECES_END: u64 = BASE + 32 * TABLE;
+const PIECES_END: u64 = BASE + 512 * TABLE;
 
 /// The table of 2 MiB pieces, or of pages, that leads to an address of the kernel's half: `level` 1 or 0.
 fn table_of(address: u64, level: u32) -> Option<*mut u64> {

@@ -1,6 +1,5 @@
 //! What monitors saw, for the trace: each core writes a ring of its own in the trace memory, which no component sees.
 
-use crate::arch::paging::direct;
 use core::cell::UnsafeCell;
 use tactus_abi::layout::MAX_CORES;
 use tactus_record::{EventKind, RingHeader, Stored, RECORD_BYTES, RING_HEADER_BYTES};
@@ -30,16 +29,16 @@ static RINGS: Rings = Rings(
 const WRITTEN: usize = 1;
 const DROPPED: usize = 2;
 
-/// Makes a ring for each core out of the memory at this physical address. During set-up.
-pub fn set_up(base: u64, bytes: u64, cores: u64) {
+/// Makes a ring for each core out of this memory, of so many bytes. During set-up.
+pub fn set_up(memory: *mut u64, bytes: u64, cores: u64) {
     let each = bytes / cores.max(1);
     let Some(room) = each.checked_sub(RING_HEADER_BYTES as u64) else { return };
     let capacity = room / RECORD_BYTES as u64;
     for (core, ring) in RINGS.0.iter().enumerate().take(cores as usize) {
-        let head: *mut u64 = direct(base + core as u64 * each);
         let words = RingHeader { capacity, written: 0, dropped: 0, now: 0, ended: 1 }.to_bytes();
         // SAFETY: the kernel's part of the trace memory, which is long enough for every core's ring; no core runs yet.
         unsafe {
+            let head = memory.byte_add(core * each as usize);
             head.cast::<[u8; RING_HEADER_BYTES]>().write(words);
             *ring.get() = Ring { head, capacity, written: 0, dropped: 0 };
         }

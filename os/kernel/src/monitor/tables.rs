@@ -4,8 +4,7 @@
 //! all happen on one core is that core's, as everything of a core is. Any other has a lock, the only one in the kernel beside those
 //! of channels: cores get it in the order in which they ask, so that each waits for as many steps as there are other cores.
 
-use crate::arch::paging::direct;
-use crate::arch::FrameSource;
+use crate::arch::protect::piece;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
 use core::cell::UnsafeCell;
@@ -229,10 +228,10 @@ pub struct WatchedGrant {
     pub events: [u32; 2],
 }
 
-/// Makes the monitors of an image from the object at this physical address. During set-up; why it cannot be done.
-pub fn set_up(frames: &mut Frames, base: u64, bytes: u64, components: u32) -> Result<(), &'static str> {
-    // SAFETY: the object lies in the image, whole pages of it, and is never written.
-    let all: &'static [u32] = unsafe { core::slice::from_raw_parts(direct::<u32>(base), (bytes / 4) as usize) };
+/// Makes the monitors of an image from its object, or from the kernel's copy of it. During set-up; why it cannot be done.
+pub fn set_up(frames: &mut Frames, object: *const u32, bytes: u64, components: u32) -> Result<(), &'static str> {
+    // SAFETY: whole pages, in the image or of the kernel's own, which are never written.
+    let all: &'static [u32] = unsafe { core::slice::from_raw_parts(object, (bytes / 4) as usize) };
     let head = Head::read(all).ok_or(WRONG)?;
     let places = head.places();
     let (first, length) = places[8];
@@ -265,7 +264,7 @@ pub fn set_up(frames: &mut Frames, base: u64, bytes: u64, components: u32) -> Re
     };
     let groups = make(frames, head.groups, rows(2, words::GROUP).map(group))?;
     let monitors = make(frames, head.monitors, rows(3, words::MONITOR).map(monitor))?;
-    let channels: *mut Channel = direct(frames.pages(CHANNEL_PAGES, u64::MAX).ok_or(WRONG)?);
+    let channels: *mut Channel = piece(frames, CHANNEL_PAGES).ok_or(WRONG)?;
     let most = (CHANNEL_PAGES * PAGE) as usize / size_of::<Channel>();
     let mut made = 0;
     for row in rows(5, words::CHANNEL).take(most) {
@@ -310,9 +309,9 @@ fn queue(frames: &mut Frames, slots: u32) -> Option<&'static mut [[u64; MESSAGE_
         return None;
     }
     let bytes = u64::from(slots) * (MESSAGE_WORDS * 8) as u64;
-    let base = frames.pages(bytes.div_ceil(PAGE), u64::MAX)?;
+    let base = piece(frames, bytes.div_ceil(PAGE))?;
     // SAFETY: fresh frames, which are this queue's alone and long enough.
-    Some(unsafe { core::slice::from_raw_parts_mut(direct(base), slots as usize) })
+    Some(unsafe { core::slice::from_raw_parts_mut(base, slots as usize) })
 }
 
 /// Puts this number of values into fresh frames; an error if one of them is none.
@@ -322,7 +321,7 @@ fn make<T>(
     values: impl Iterator<Item = Option<T>>,
 ) -> Result<&'static [T], &'static str> {
     let count = count as usize;
-    let base: *mut T = direct(frames.pages(((count * size_of::<T>()) as u64).div_ceil(PAGE), u64::MAX).ok_or(WRONG)?);
+    let base: *mut T = piece(frames, ((count * size_of::<T>()) as u64).div_ceil(PAGE)).ok_or(WRONG)?;
     let mut made = 0;
     for value in values.take(count) {
         // SAFETY: fresh frames, long enough for all of them.

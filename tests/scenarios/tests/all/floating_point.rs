@@ -138,6 +138,14 @@ fn system(folder: &Scratch) -> PathBuf {
              execution = \"{execution} us\"\n\n"
         );
     }
+    // Calls into floating point that monitors watch, narrow and wide, from a component that has it and one that has not; others stay
+    // as they are.
+    for (name, grant) in [("narrow", "plain.look"), ("wide", "victim.look_wide"), ("words", "victim.half")] {
+        text += &format!(
+            "[[monitor]]\nname = \"{name}\"\nproperty = \"always (asked -> eventually[<= 10 ms] answered)\"\n\
+             events = {{ asked = \"call {grant}\", answered = \"return {grant}\" }}\n\n"
+        );
+    }
     folder.write("system.toml", &text)
 }
 
@@ -149,6 +157,14 @@ fn no_component_sees_anothers_floating_point_whoever_preempts_calls_or_migrates(
     for (name, jobs) in [("spy", 99), ("plain", 66), ("victim-a", 9), ("victim-b", 9), ("victim-c", 9)] {
         let task = run.summary.task(name);
         assert!(task.completed() >= jobs, "{name} completed {} jobs", task.completed());
+    }
+    // A call for each job, and its return.
+    for (monitor, jobs) in [("narrow", 66), ("wide", 27), ("words", 27)] {
+        let all = run.summary.json["monitors"].as_array().expect("monitors");
+        let it = all.iter().find(|it| it["name"] == monitor).expect("it is there");
+        let events = it["events"].as_u64().expect("a number");
+        assert_eq!((&it["verdict"], &it["judged_by"]), (&"not yet".into(), &"kernel".into()), "{it}");
+        assert!((2 * jobs..=2 * jobs + 12).contains(&events), "{it}");
     }
     let moved: u64 = ["victim-a", "victim-b", "victim-c"]
         .iter()

@@ -4,6 +4,7 @@
 use std::fs;
 use tactus_record::EventKind;
 use tactus_scenarios::{file, Finished, Scratch};
+use tactus_time::TaskId;
 use tactus_trace::{Finding, Trace};
 
 /// A system file made of an example by changes of its text, each of which has exactly one place.
@@ -29,6 +30,35 @@ fn monitor<'a>(finished: &'a Finished, name: &str, whole: &'a serde_json::Value)
 
 fn summary(finished: &Finished) -> serde_json::Value {
     serde_json::from_str(&finished.text("summary.json")).expect("a summary")
+}
+
+/// Where components and the kernel have colours of their own, tables, messages and records lie in the kernel's.
+#[test]
+fn monitors_beside_colours_see_the_same_events_and_come_to_the_same_verdicts() {
+    let scratch = Scratch::new("coloured");
+    let coloured = "\n[machine]\ncolours = 8\n[kernel]\ncolours = [1, 4]\n[[monitor]]\nname = \"late\"\n\
+        property = \"distance(sensed) <= 9 ms\"\nevents = { sensed = \"send readings\" }\n";
+    let sensor = ("name = \"sensor\"\ncrate", "name = \"sensor\"\ncolours = [2]\ncrate");
+    let run = Finished::run(&changed(&scratch, LOOP, &[sensor], coloured), &["--duration", "99 ms"]);
+    let json = summary(&run);
+    for (name, events, verdict) in [
+        ("order", 30, "not yet"),
+        ("fresh", 20, "not yet"),
+        ("latency", 40, "not yet"),
+        ("journal-answers", 20, "not yet"),
+        ("sensor-works", 20, "not yet"),
+        ("late", 10, "false"),
+    ] {
+        let it = monitor(&run, name, &json);
+        assert_eq!((&it["verdict"], &it["events"]), (&verdict.into(), &events.into()), "{name}: {it}");
+        assert_eq!(it["judged_by"], "kernel", "{name}: {it}");
+    }
+    let kept: serde_json::Value = serde_json::from_str(&run.text("run.json")).expect("a run");
+    let parts = kept["colours"]["parts"].as_array().expect("parts");
+    assert!(
+        !parts.is_empty() && parts.iter().all(|it| it["foreign"].as_array().is_some_and(Vec::is_empty)),
+        "{parts:?}"
+    );
 }
 
 const LOOP: &str = "examples/monitored-loop/monitored-loop.toml";
@@ -164,41 +194,77 @@ fn a_violation_releases_a_job_of_its_handler_simulated_and_on_the_machine() {
     assert_eq!(jobs(&machine), wanted, "{}", machine.said.output);
 }
 
-/// A component that sends on channels of others, raises their events, tells what only the scheduler may, floods its own event and dies:
-/// every other verdict is what it was, and every other promise holds.
+/// A component that sends on channels of others, raises their events, tells what only the scheduler may, owes messages that it does not
+/// send, floods its own event and dies: every other verdict is what it was, every other promise holds, and whoever floods pays.
 #[test]
 fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() {
     let scratch = Scratch::new("intruder");
-    let more = "\n[[component]]\nname = \"intruder\"\ncrate = \"parts\"\n[[task]]\nname = \"intrude\"\ncomponent = \"intruder\"\n\
-        core = 0\nperiod = \"20 ms\"\nexecution = \"2 ms\"\n[[monitor]]\nname = \"flooded\"\n\
-        property = \"always (begins -> next flood)\"\nevents = { flood = \"signal intruder.flood\", begins = \"release intrude\" }\n\
+    let more =
+        "\n[[component]]\nname = \"intruder\"\ncrate = \"parts\"\n[[server]]\nname = \"cage\"\nkind = \"cbs-hard\"\n\
+        budget = \"BUDGET\"\nperiod = \"20 ms\"\npolicy = \"partitioned-fifo\"\n[[task]]\nname = \"intrude\"\n\
+        component = \"intruder\"\nserver = \"cage\"\ncore = 0\nperiod = \"20 ms\"\nexecution = \"1 ms\"\n\
+        [[buffer]]\nname = \"pulse\"\nsize = \"4 KiB\"\nbetween = [\"intruder\", \"alarm\"]\n\
+        [[monitor]]\nname = \"flooded\"\nproperty = \"always (begins -> next flood)\"\n\
+        events = { flood = \"signal intruder.flood\", begins = \"release intrude\" }\n\
+        [[monitor]]\nname = \"beats\"\nproperty = \"distance(pulsed) <= 21 ms\"\nevents = { pulsed = \"send pulse\" }\n\
         [[monitor]]\nname = \"gone\"\nproperty = \"always not gone\"\nevents = { gone = \"fault intrude\" }\n";
     let folder = file(LOOP).parent().expect("a folder").display().to_string();
     let more = more.replace("crate = \"parts\"", &format!("crate = \"{folder}/parts\""));
     const OTHERS: [&str; 6] = ["order", "fresh", "latency", "journal-answers", "not-blind", "sensor-works"];
-    let with = Finished::run(&changed(&scratch, LOOP, &[], &more), &["--duration", "90 ms"]);
-    let alone = Finished::run(&changed(&scratch, LOOP, &[], ""), &["--duration", "90 ms"]);
+    let more_with = |budget: &str| more.replace("BUDGET", budget);
+    let with = Finished::run(&changed(&scratch, LOOP, &[], &more_with("2 ms")), &["--duration", "99 ms"]);
+    let alone = Finished::run(&changed(&scratch, LOOP, &[], ""), &["--duration", "99 ms"]);
     let (with_json, alone_json) = (summary(&with), summary(&alone));
     for name in OTHERS {
         let (with, alone) = (monitor(&with, name, &with_json), monitor(&alone, name, &alone_json));
         assert_eq!((&with["verdict"], &with["events"]), (&alone["verdict"], &alone["events"]), "{name}");
     }
-    assert_eq!(monitor(&with, "flooded", &with_json)["events"], 1_505, "{}", with.said.output);
+    assert_eq!(monitor(&with, "flooded", &with_json)["events"], 1_805, "{}", with.said.output);
+    // What it does not send is noticed of it alone, when it is late.
+    let beats = monitor(&with, "beats", &with_json);
+    assert_eq!((&beats["verdict"], &beats["events"]), (&"false".into(), &2.into()), "{beats}");
+    assert!((41_000_000..41_500_000).contains(&beats["at_ns"].as_u64().expect("a time")), "{beats}");
+    // What a flood of twice as many events lasts longer, its job is charged more, and nobody else's is.
+    let trace = with.trace();
+    let all = || trace.observed.iter().flatten().filter(|it| it.kind == EventKind::Observed);
+    let flood = all().map(|it| it.job).max_by_key(|event| all().filter(|it| it.job == *event).count());
+    let floods = |job: u64| {
+        let is = |at: &u64| (20_000_000 * job..20_000_000 * (job + 1)).contains(at);
+        let times = all().filter(|it| Some(it.job) == flood).map(|it| it.time.as_nanos()).filter(is);
+        let times: Vec<u64> = times.collect();
+        (times.len(), times[times.len() - 1] - times[0])
+    };
+    let charged = |task: u16, job: u32| {
+        let mut done = trace.cores.iter().flatten().filter(|it| it.kind == EventKind::Complete && it.job == job);
+        done.find(|it| it.task == Some(TaskId(task))).expect("the job ended").arg
+    };
+    let ((300, one), (600, two)) = (floods(3), floods(4)) else { panic!("{:?} {:?}", floods(3), floods(4)) };
+    let (lasts, pays) = (two - one, charged(4, 4) - charged(4, 3));
+    assert!(lasts.abs_diff(pays) * 100 <= lasts, "{lasts} ns longer, {pays} ns more");
+    for task in 0..3 {
+        assert_eq!(charged(task, 6), charged(task, 8), "task {task}");
+    }
 
-    // It dies in the middle of a flood that the record has no room for: no verdict is hidden.
-    let with = Finished::run(&changed(&scratch, LOOP, &[], &more), &["--duration", "200 ms"]);
+    // It dies in the middle of a flood that the record has no room for and its server no budget: no verdict is hidden.
+    let with = Finished::run(&changed(&scratch, LOOP, &[], &more_with("1 ms")), &["--duration", "200 ms"]);
     let with_json = summary(&with);
     for name in OTHERS {
         assert_eq!(monitor(&with, name, &with_json)["verdict"], "not yet", "{name}");
     }
     let gone = monitor(&with, "gone", &with_json);
     assert_eq!((&gone["verdict"], &gone["verdicts"]), (&"false".into(), &1.into()), "{gone}");
-    assert!((100_000_000..104_000_000).contains(&gone["at_ns"].as_u64().expect("a time")), "{gone}");
+    assert!((100_000_000..124_000_000).contains(&gone["at_ns"].as_u64().expect("a time")), "{gone}");
     let culprits = with_json["culprits"].as_array().expect("culprits");
     assert_eq!(culprits.len(), 1, "{}", with.said.output);
     assert_eq!(culprits[0]["component_name"], "intruder");
-    for task in with_json["tasks"].as_array().expect("tasks").iter().filter(|task| task["name"] != "intrude") {
+    let trace = with.trace();
+    assert!(trace.cores.iter().flatten().any(|it| it.kind == EventKind::ServerExhausted), "{}", with.said.output);
+    for task in with_json["tasks"].as_array().expect("tasks") {
+        if task["name"] == "intrude" {
+            continue;
+        }
         assert_eq!(task["jobs"]["missed"], 0, "{task}");
+        assert!(task["promise"]["bound_ns"].is_u64() && task["worst_over_bound"].as_f64() <= Some(1.0), "{task}");
     }
 }
 

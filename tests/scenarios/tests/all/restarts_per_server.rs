@@ -38,7 +38,10 @@ fn flaky(restarts: &str) -> String {
 
 #[test]
 fn a_component_inside_two_servers_begins_anew_and_its_tasks_next_jobs_run() {
-    for run in both("nested", 1, &flaky("most = 10, per = \"1 s\"")) {
+    let whole = "[[monitor]]\nname = \"whole\"\nproperty = \"always not gone\"\nreset = true\nevents = { gone = \"fault flaky\" }\n";
+    for run in both("nested", 1, &(flaky("most = 10, per = \"1 s\"") + whole)) {
+        // Whose scheduler the root is, it says what monitors found.
+        assert!(run.log.contains("4 violations of monitored properties"), "{}", run.log);
         assert_eq!(restarts(&run), [(1, false), (2, false), (3, false), (4, false)], "{}", run.said.output);
         assert_eq!(stopped(&run).len(), 4, "{}", run.said.output);
         assert!(stopped(&run).iter().all(|(name, what)| name == "flaky" && what.starts_with("write to an address")));
