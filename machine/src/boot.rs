@@ -9,6 +9,7 @@ use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
 use crate::watch::{self, Ended, Watch};
 use crate::{heaps, lines, place, progress, schedulers, sight};
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
@@ -143,17 +144,24 @@ pub fn compile_with(wait: &progress::Wait, network: Network, more: Option<(&str,
 fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Result<Vec<PathBuf>, Failure> {
     let (found, root) = (Toolchain::find().and_then(|it| it.reaching(network)), &place::root()?);
     let toolchain = &found.map_err(machine)?;
-    let mut users = Vec::new();
+    let (mut users, mut crates) = (Vec::new(), BTreeMap::new());
     for component in &system.components {
-        let (folder, floating_point) = (component.path.clone(), component.rights.floating_point);
-        let unit = Unit::Crate { folder, floating_point };
-        // What a user's crate lacks is for the user to mend; that cargo does not start is not.
-        let built = build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
-            BuildFailure::Cargo(_) => machine(failure),
-            _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
-        })?;
+        let programs = match crates.entry((&component.path, component.rights.floating_point)) {
+            Entry::Occupied(built) => built.into_mut(),
+            Entry::Vacant(missing) => {
+                let (folder, floating_point) = missing.key();
+                let unit = Unit::Crate { folder: folder.to_path_buf(), floating_point: *floating_point };
+                // What a user's crate lacks is for the user to mend; that cargo does not start is not.
+                let built =
+                    build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
+                        BuildFailure::Cargo(_) => machine(failure),
+                        _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
+                    })?;
+                missing.insert(built)
+            }
+        };
         // A crate with several programs means the one that is called like the component.
-        let chosen = built.get(&component.name).or_else(|| built.values().next());
+        let chosen = programs.get(&component.name).or_else(|| programs.values().next());
         users.extend(chosen.cloned());
     }
     Ok(users)

@@ -8,8 +8,9 @@ use super::{FLOATING_POINT_TARGET, TARGET};
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A cargo and a rustc that can build for the bare machine.
 #[derive(Clone, Debug)]
@@ -88,8 +89,13 @@ impl fmt::Display for Missing {
 }
 
 impl Toolchain {
-    /// Finds the toolchain that the environment names (`CARGO`, `RUSTC`), else the one in `PATH`.
+    /// Finds the toolchain that the environment names (`CARGO`, `RUSTC`), else the one in `PATH`. It is looked for once.
     pub fn find() -> Result<Toolchain, Missing> {
+        static FOUND: OnceLock<Result<Toolchain, Missing>> = OnceLock::new();
+        FOUND.get_or_init(Toolchain::look_for).clone()
+    }
+
+    fn look_for() -> Result<Toolchain, Missing> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let ask = |arguments: &[&str]| -> Result<String, Missing> {
@@ -105,20 +111,20 @@ impl Toolchain {
                 Err(Missing::Rustc(format!("{shown} {}: {}", arguments.join(" "), words.trim())))
             }
         };
-        let version = ask(&["--version"])?;
-        let sysroot = PathBuf::from(ask(&["--print", "sysroot"])?);
-        // A rustc that does not know the target at all fails here; then it has no core for it either.
-        let libraries = ask(&["--print", "target-libdir", "--target", TARGET]).map(PathBuf::from);
-        let host_tools = ask(&["--print", "target-libdir"])?;
-
-        let core = if libraries.is_ok_and(|folder| has_compiled_core(&folder)) {
+        // A call of the compiler takes longer than all else that a short run prepares, so one answers both.
+        let folders = ask(&["--print", "sysroot", "--print", "target-libdir"])?;
+        let Some((sysroot, host_libraries)) = folders.split_once('\n') else {
+            return Err(Missing::Rustc(format!("--print sysroot --print target-libdir gave \"{folders}\"")));
+        };
+        let rustlib = Path::new(sysroot).join("lib/rustlib");
+        let core = if has_compiled_core(&rustlib.join(TARGET).join("lib")) {
             Core::Compiled
-        } else if sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs").exists() {
+        } else if rustlib.join("src/rust/library/core/src/lib.rs").exists() {
             Core::Sources
         } else {
-            return Err(Missing::Core(version));
+            return Err(Missing::Core(ask(&["--version"])?));
         };
-        let own = Path::new(&host_tools).with_file_name("bin").join("rust-lld").exists();
+        let own = Path::new(host_libraries).with_file_name("bin").join("rust-lld").exists();
         let linker = match (own, in_path("ld.lld")) {
             (true, _) => Linker::Own,
             (false, true) => Linker::System,

@@ -231,7 +231,7 @@ fn on_one_core(system: &dyn Fn(Others) -> String, tasks: usize, seed: &str) -> [
 #[test]
 fn on_one_core_of_the_machine_level_a_is_the_same_to_the_nanosecond_whatever_the_lower_levels_do() {
     let mut jobs = 0;
-    for (enforce, seed) in [(true, "1"), (false, "2"), (true, "3"), (false, "4")] {
+    for (enforce, seed) in [(true, "1"), (false, "2")] {
         let usual = |others| system(1, 1, enforce, others, "200 ms");
         let crowded = |others| crowded(1, enforce, others, "200 ms");
         for (system, tasks) in [(&usual as &dyn Fn(Others) -> String, A_PER_CORE), (&crowded, A_CROWDED)] {
@@ -245,7 +245,7 @@ fn on_one_core_of_the_machine_level_a_is_the_same_to_the_nanosecond_whatever_the
         }
     }
     println!("run, one core: all of {jobs} jobs of level A have identical times, lower levels absent, keeping to theirs, overrunning");
-    assert_eq!(jobs, 4 * (20 + 10 + 50 + 20 + 10));
+    assert_eq!(jobs, 2 * (20 + 10 + 50 + 20 + 10));
 }
 
 #[test]

@@ -223,19 +223,19 @@ fn a_device_that_interrupts_ten_times_as_often_as_declared_takes_nothing_from_ot
 fn a_server_for_protocol_work_ends_the_livelock_that_there_is_without_one() {
     let set_up = |letter: &str| {
         let example = file(&format!("examples/interrupts/{letter}.toml"));
-        Finished::run(&example, &["--duration", "800 ms"])
+        Finished::run(&example, &["--duration", "400 ms"])
     };
     let jobs = |run: &Finished, task: &str| run.summary.task(task).completed();
     let [livelock, one, each] = ["a", "c", "d"].map(set_up);
     assert_eq!(livelock.summary.outcome(), "refused", "{}", livelock.said.output);
     // 2,000 packets a second.
-    assert!(jobs(&livelock, "driver") > 1_590);
+    assert!(jobs(&livelock, "driver") > 790);
     let starved = ["task-1", "task-2", "control"].map(|task| jobs(&livelock, task));
     assert!(starved.iter().sum::<u64>() < 5, "{starved:?}");
     for served in [&one, &each] {
         assert_eq!(served.summary.outcome(), "held", "{}", served.said.output);
         assert!(served.said.output.contains("decisions is the policy's own"), "{}", served.said.output);
-        assert!(jobs(served, "driver") > 1_590);
-        assert!(jobs(served, "task-1") > 15 && jobs(served, "task-2") > 15 && jobs(served, "control") == 10);
+        assert!(jobs(served, "driver") > 790);
+        assert!(jobs(served, "task-1") > 7 && jobs(served, "task-2") > 7 && jobs(served, "control") == 5);
     }
 }
