@@ -3,7 +3,7 @@
 
 use std::fs;
 use tactus_record::EventKind;
-use tactus_scenarios::{file, Finished, Scratch};
+use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::TaskId;
 use tactus_trace::{Finding, Trace};
 
@@ -30,6 +30,45 @@ fn monitor<'a>(finished: &'a Finished, name: &str, whole: &'a serde_json::Value)
 
 fn summary(finished: &Finished) -> serde_json::Value {
     serde_json::from_str(&finished.text("summary.json")).expect("a summary")
+}
+
+/// The source's example in its own language, from OIL to the verdicts of the kernel. Its third property wants another order than the
+/// others: T2 to read b0 before T1 does.
+#[test]
+fn statement_18_the_monitors_of_an_oil_file_judge_a_running_image() {
+    let scratch = Scratch::new("oil");
+    let oil = file("examples/monitors/dataflow.oil");
+    let written = tactus(["monitor".as_ref(), oil.as_os_str(), "--toml".as_ref()]);
+    assert_eq!(written.status, 0, "{}", written.errors);
+    let source =
+        "#![no_std]\n#![no_main]\nuse tactus_rt::{Job, Signal};\ntactus_rt::component! { job: work, services: [] }\n\
+        fn work(job: &Job) {\n    let all = [\"s00\", \"r10\", \"s11\", \"r20\", \"r21\"];\n\
+        let own: &[&str] = match job.task() { 0 => &all[..1], 1 => &all[1..3], _ => &all[3..] };\n\
+        for name in own { assert_eq!(Signal::new(name).raise(), Ok(())); }\n}\n";
+    scratch.component("task", "main.rs", source);
+    let judged = |offsets: [u32; 3]| {
+        let mut text =
+            "[system]\nname = \"dataflow\"\ncores = 1\nduration = \"49 ms\"\n[policy]\nkind = \"partitioned-edf\"\n"
+                .to_owned();
+        for (task, offset) in offsets.iter().enumerate() {
+            text += &format!(
+                "[[component]]\nname = \"T{task}\"\ncrate = \"task\"\n[[task]]\nname = \"T{task}\"\ncomponent = \"T{task}\"\n\
+                 core = 0\noffset = \"{offset} ms\"\nperiod = \"10 ms\"\nexecution = \"200 us\"\n"
+            );
+        }
+        let run = Finished::run(&scratch.write("system.toml", &(text + &written.output)), &[]);
+        let json = summary(&run);
+        ["use_case", "prop1", "prop2", "prop3"].map(|name| {
+            let it = monitor(&run, name, &json);
+            assert_eq!(it["judged_by"], "kernel", "{it}");
+            match it["event"].as_str() {
+                Some(event) => format!("{} by {event}", it["verdict"].as_str().expect("a verdict")),
+                None => it["verdict"].as_str().expect("a verdict").to_owned(),
+            }
+        })
+    };
+    assert_eq!(judged([0, 2, 4]), ["not yet", "not yet", "not yet", "false by r10"]);
+    assert_eq!(judged([0, 4, 2]), ["false by r20", "not yet", "false by r21", "not yet"]);
 }
 
 /// Where components and the kernel have colours of their own, tables, messages and records lie in the kernel's.
