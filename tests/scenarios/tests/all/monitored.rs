@@ -71,6 +71,20 @@ fn statement_18_the_monitors_of_an_oil_file_judge_a_running_image() {
     assert_eq!(judged([0, 4, 2]), ["false by r20", "not yet", "false by r21", "not yet"]);
 }
 
+/// A watched channel's message may release the receiver's job, as any other's may.
+#[test]
+fn messages_that_monitors_watch_release_jobs() {
+    let scratch = Scratch::new("released");
+    let by_message = ("core = 0\noffset = \"3 ms\"\nperiod", "core = 0\nmessage = \"readings\"\nperiod");
+    let run = Finished::run(&changed(&scratch, LOOP, &[by_message], ""), &["--duration", "99 ms"]);
+    let json = summary(&run);
+    for (name, events) in [("order", 30), ("fresh", 20), ("latency", 40), ("not-blind", 0)] {
+        let it = monitor(&run, name, &json);
+        assert_eq!((&it["verdict"], &it["events"]), (&"not yet".into(), &events.into()), "{name}: {it}");
+    }
+    assert_eq!((&json["tasks"][1]["name"], &json["tasks"][1]["jobs"]["completed"]), (&"control".into(), &10.into()));
+}
+
 /// Where components and the kernel have colours of their own, tables, messages and records lie in the kernel's.
 #[test]
 fn monitors_beside_colours_see_the_same_events_and_come_to_the_same_verdicts() {
