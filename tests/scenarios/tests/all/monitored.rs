@@ -515,6 +515,8 @@ fn eight_cores(length: &str, least: usize) {
             "[[task]]\nname = \"t{core}\"\ncomponent = \"crowd\"\ncore = {core}\nperiod = \"1 ms\"\nexecution = \"200 us\"\n"
         );
     }
+    // Rings are made for 20 records a job of the core with most jobs: there they have room for the events and verdicts of one.
+    text += "[[task]]\nname = \"idle\"\ncore = 0\nperiod = \"1 ms\"\nexecution = \"1 us\"\n";
     let events: Vec<String> = (0..8).map(|n| format!("s{n} = \"signal crowd.s{n}\"")).collect();
     let others = |n: usize| (0..8).filter(|it| *it != n).map(|it| format!("s{it}")).collect::<Vec<_>>().join(" or ");
     for n in 0..4 {
