@@ -361,7 +361,8 @@ pub struct Trace {
 /// Options of `monitor`.
 #[derive(Debug, Args)]
 pub struct Monitor {
-    /// The system file with the monitors; or OIL (.oil), or an automaton of Linux's runtime verification (.dot), to be shown
+    /// The system file with the monitors; or OIL (.oil), an automaton of Linux's runtime verification (.dot) or one in the Hanoi format
+    /// (.hoa), to be shown
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The results of a run of it, which the monitors are to judge: a folder, or a trace.bin in one
@@ -373,6 +374,9 @@ pub struct Monitor {
     /// Write the graph of each monitor, in the dot language, to this folder
     #[arg(long, value_name = "FOLDER")]
     pub dot: Option<PathBuf>,
+    /// Of OIL: print the monitors as a system file has them, whose components are called like the tasks
+    #[arg(long, conflicts_with_all = ["results", "table", "dot"])]
+    pub toml: bool,
 }
 
 /// Options of `report`.

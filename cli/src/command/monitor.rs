@@ -19,6 +19,9 @@ pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
     if matches!(ending, "oil" | "dot" | "hoa") {
         return foreign(arguments, ending);
     }
+    if arguments.toml {
+        return only_oil(&arguments.file);
+    }
     let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
     if system.monitors.is_empty() {
         let file = arguments.file.display();
@@ -42,18 +45,31 @@ pub fn monitor(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
+fn only_oil(file: &Path) -> Result<Outcome, Failure> {
+    let why = "is no OIL, whose events say which task they are of; leave --toml out to see its monitors";
+    Err(Failure::Input(format!("{} {why}", file.display())))
+}
+
 /// The monitors of another tool's file: their sizes in each encoding, as they come and minimised.
 fn foreign(arguments: &Arguments, ending: &str) -> Result<Outcome, Failure> {
     let file = &arguments.file;
     if let (Some(_), _) | (_, Some(_)) = (&arguments.results, &arguments.dot) {
-        let remedy = "take its automata and properties into a [[monitor]] of a system file";
+        let remedy =
+            "take its automata and properties into a [[monitor]] of a system file, as --toml does with those of OIL";
         return Err(Failure::Input(format!("{} tells of no system that could have run; {remedy}", file.display())));
     }
     let text = tactus_model::read_ordinary_text(file, MOST_TEXT)
         .map_err(|why| Failure::Input(format!("{}: {why}", file.display())))?;
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    if arguments.toml && ending != "oil" {
+        return only_oil(file);
+    }
     let machines: Vec<(String, Composed)> = if ending == "oil" {
         let oil = tactus_formats::read_oil_text(&text, file).map_err(|fault| input(&fault))?;
+        if arguments.toml {
+            lines::put(oil.monitors_text().trim_start());
+            return Ok(Outcome::Held);
+        }
         oil.rules.into_iter().map(|rule| (rule.name, rule.composed)).collect()
     } else {
         let read = if ending == "hoa" { tactus_formats::read_hoa_text } else { tactus_formats::read_rv_text };

@@ -3,11 +3,17 @@
 //! Source: Cotard, Faucou, Béchennec, the extension of OIL. `enforcer_event` says which task sends or receives which message object;
 //! `automata` has states, the first of them initial, and transitions; `LTL_rule` names automata, a property and whether
 //! to start anew after a verdict. What else OIL describes is read over; what is no object of it is refused.
+//!
+//! OIL says neither when tasks run nor how long, so that no system comes of it, but the monitors of one do: each task is a component
+//! that raises an event with each access.
 
 use crate::fault::{Fault, Reason};
 use crate::lexer::{tokens, Token, TokenKind};
 use std::path::Path;
-use tactus_monitor::{Automaton, Budget, Composed, Formula, Specification, Transition};
+use tactus_monitor::{
+    Action, Automaton, Budget, Composed, Formula, Monitor, Occurrence, OccurrenceKind, Property, Specification,
+    Transition, DEFAULT_TABLE_LIMIT,
+};
 
 /// What the monitoring objects of a file describe.
 #[derive(Clone, Debug)]
@@ -16,6 +22,40 @@ pub struct Oil {
     pub events: Vec<OilEvent>,
     /// The rules, in file order.
     pub rules: Vec<OilRule>,
+}
+
+impl Oil {
+    /// The rules as monitors of a system whose components are called like the tasks: the event `s00` of T0 is `signal T0.s00`.
+    pub fn monitors(&self) -> Vec<Monitor> {
+        let raised = |name: &String| {
+            let by = self.events.iter().find(|event| event.name == *name)?;
+            let of = Some(format!("{}.{name}", by.task));
+            Some((name.clone(), Occurrence { kind: OccurrenceKind::Signal, of }))
+        };
+        let monitor = |rule: &OilRule| Monitor {
+            name: rule.name.clone(),
+            property: Property::Formula(rule.formula.clone()),
+            events: rule.specification.events.iter().filter_map(raised).collect(),
+            automata: rule.specification.automata.clone(),
+            encoding: None,
+            minimise: true,
+            reset: rule.reset,
+            table_limit: DEFAULT_TABLE_LIMIT,
+            action: Action::Note,
+            line: 0,
+        };
+        self.rules.iter().map(monitor).collect()
+    }
+
+    /// The same as text to be put behind a system file.
+    pub fn monitors_text(&self) -> String {
+        let mut text = String::new();
+        for monitor in self.monitors() {
+            // A string takes it.
+            let _ = crate::monitor::write(&mut text, &monitor);
+        }
+        text
+    }
 }
 
 /// An access of a task to a message object.
@@ -45,6 +85,8 @@ pub enum OilAction {
 pub struct OilRule {
     /// Its name.
     pub name: String,
+    /// The property.
+    pub formula: Formula,
     /// Its automata, their events and the property.
     pub specification: Specification,
     /// The machine, not minimised.
@@ -216,12 +258,12 @@ fn read(text: &str) -> Read<Oil> {
         let specification = Specification {
             events: events.iter().filter(watched).map(|event| event.name.clone()).collect(),
             automata,
-            properties: vec![formula],
+            properties: vec![formula.clone()],
             silence: false,
             budget: Budget::default(),
         };
         let composed = Composed::new(&specification).map_err(|error| syntax(error.to_string()))?;
-        rules.push(OilRule { name: object.value.clone(), specification, composed, reset });
+        rules.push(OilRule { name: object.value.clone(), formula, specification, composed, reset });
     }
     if rules.is_empty() {
         return Err((0, Reason::Missing { what: "an LTL_rule".into(), of: "the file".into() }));

@@ -16,6 +16,15 @@ fn statement_18_the_sources_example_in_its_own_language_has_the_published_sizes(
         oil.rules.iter().map(|rule| (rule.composed.machine.states(), rule.composed.events.len())).collect();
     assert_eq!(sizes[1..], [(8, 5), (20, 5), (7, 3)]);
     assert_eq!([oil.rules[0].reset, oil.rules[1].reset], [false, true]);
+    // As monitors of a system they are the same machines, minimised, and their text is read back as what it was.
+    let monitors = oil.monitors();
+    for (monitor, rule) in monitors.iter().zip(&oil.rules) {
+        let built = monitor.build().unwrap_or_else(|error| panic!("{}: {error}", monitor.name));
+        assert_eq!(built.layout().states as usize, rule.composed.minimised().machine.states(), "{}", monitor.name);
+    }
+    let text = oil.monitors_text();
+    assert_eq!(text.matches("[[monitor]]").count(), 4);
+    assert!(text.contains("\"r21\" = \"signal T2.r21\""), "{text}");
 }
 
 #[test]

@@ -247,8 +247,12 @@ fn the_monitors_of_the_page_are_taken() {
     let page = include_str!("../../../docs/monitors.md");
     let blocks: Vec<&str> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks.len(), 2);
+    // They stand in the example, behind whose tasks they are taken.
+    let example = include_str!("../../../examples/monitors.toml");
+    let tasks = example.split("[[monitor]]").next().expect("a first part");
     for block in blocks {
-        let system = System::parse_toml(&format!("{HEAD}{block}"), Path::new("x.toml"));
+        assert!(example.contains(block), "{block}");
+        let system = System::parse_toml(&format!("{tasks}{block}"), Path::new("x.toml"));
         assert_eq!(
             system.map(|system| system.monitors.len()).map_err(|problems| problems.to_string()),
             Ok(1),

@@ -101,7 +101,7 @@ fn pass(core: &mut Core, channel: &'static Channel, sends: bool) -> Result<(), E
     // Nobody receives a message before its sending was observed.
     let demands = happened(tables, id, (event, now()), order);
     drop(held);
-    if demands.awaits {
+    if demands.awaits() {
         look_ahead(tables, core, event);
     }
     let [rdi, rsi, rdx, r10, r8, rbx, r12, r13] = taken;

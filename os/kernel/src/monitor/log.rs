@@ -12,6 +12,8 @@ struct Ring {
     /// Where its head is; null if there is none.
     head: *mut u64,
     capacity: u64,
+    /// Records of events find room up to here.
+    events: u64,
     written: u64,
     dropped: u64,
 }
@@ -22,7 +24,8 @@ struct Rings([UnsafeCell<Ring>; MAX_CORES]);
 unsafe impl Sync for Rings {}
 
 static RINGS: Rings = Rings(
-    [const { UnsafeCell::new(Ring { head: core::ptr::null_mut(), capacity: 0, written: 0, dropped: 0 }) }; MAX_CORES],
+    [const { UnsafeCell::new(Ring { head: core::ptr::null_mut(), capacity: 0, events: 0, written: 0, dropped: 0 }) };
+        MAX_CORES],
 );
 
 /// Words of the head that are written: see [`RingHeader`].
@@ -40,7 +43,8 @@ pub fn set_up(memory: *mut u64, bytes: u64, cores: u64) {
         unsafe {
             let head = memory.byte_add(core * each as usize);
             head.cast::<[u8; RING_HEADER_BYTES]>().write(words);
-            *ring.get() = Ring { head, capacity, written: 0, dropped: 0 };
+            let events = capacity - VERDICTS.min(capacity / 2);
+            *ring.get() = Ring { head, capacity, events, written: 0, dropped: 0 };
         }
     }
 }
@@ -51,17 +55,19 @@ pub fn put(core: u64, kind: EventKind, record: Stored) {
     // SAFETY: this core's own, and nobody else in the kernel of this core has a reference to it.
     unsafe {
         let ring = &mut *ring.get();
-        let kept = if kind == EventKind::Concluded { 0 } else { VERDICTS.min(ring.capacity / 2) };
+        let limit = if kind == EventKind::Concluded { ring.capacity } else { ring.events };
         if ring.head.is_null() {
             return;
         }
-        if ring.written >= ring.capacity - kept {
+        if ring.written >= limit {
             ring.dropped += 1;
             return ring.head.add(DROPPED).write_volatile(ring.dropped);
         }
         // SAFETY: below the capacity, hence inside the ring.
         let at = ring.head.byte_add(RING_HEADER_BYTES + ring.written as usize * RECORD_BYTES);
-        at.cast::<[u64; RECORD_BYTES / 8]>().write_volatile(record.words());
+        for (n, word) in record.words().into_iter().enumerate() {
+            at.add(n).write_volatile(word);
+        }
         ring.written += 1;
         ring.head.add(WRITTEN).write_volatile(ring.written);
     }

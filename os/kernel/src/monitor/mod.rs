@@ -47,29 +47,48 @@ fn violations() -> u64 {
     VIOLATIONS.load(Ordering::Relaxed)
 }
 
-/// What is to be done after an event.
+/// What is to be done after an event, in one word: below a component that is to be stopped and the monitor for whose sake, then the
+/// cores on which jobs are to be released, then the rest.
 #[derive(Clone, Copy, Default)]
-pub struct Demands {
-    /// A monitor for whose sake a component is to be stopped. Of several, the first in the file.
-    stop: Option<(u32, u16)>,
-    /// The run is to end.
-    ends: bool,
-    /// The cores on which jobs are to be released, as bits.
-    releases: u8,
-    /// A monitor with a clock took the event: it may await something now.
-    awaits: bool,
-}
+pub struct Demands(u64);
 
 impl Demands {
+    /// A component is to be stopped.
+    const STOP: u64 = 1 << 63;
+    /// The run is to end.
+    const ENDS: Demands = Demands(1 << 40);
+    /// A monitor with a clock took the event: it may await something now.
+    const AWAITS: Demands = Demands(1 << 41);
+
+    /// A component is to be stopped for the sake of this monitor.
+    fn to_stop(monitor: u32, component: u16) -> Demands {
+        Demands(Demands::STOP | u64::from(monitor as u16) << 16 | u64::from(component))
+    }
+    /// Jobs are to be released on these cores, as bits.
+    fn to_release(cores: u8) -> Demands {
+        Demands(u64::from(cores) << 32)
+    }
     /// Whether anything is.
-    pub fn any(&self) -> bool {
-        self.stop.is_some() || self.ends || self.releases != 0
+    #[inline(always)]
+    pub fn any(self) -> bool {
+        self.0 & !Demands::AWAITS.0 != 0
+    }
+    fn awaits(self) -> bool {
+        self.0 & Demands::AWAITS.0 != 0
+    }
+    fn ends(self) -> bool {
+        self.0 & Demands::ENDS.0 != 0
+    }
+    fn releases(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+    /// The monitor and the component. Of several, the first in the file.
+    fn stop(self) -> Option<(u32, u16)> {
+        (self.0 & Demands::STOP != 0).then_some(((self.0 >> 16) as u16 as u32, self.0 as u16))
     }
     fn and(&mut self, other: Demands) {
-        self.stop = self.stop.or(other.stop);
-        self.ends |= other.ends;
-        self.releases |= other.releases;
-        self.awaits |= other.awaits;
+        let one = if self.0 & Demands::STOP == 0 { u64::MAX } else { !(Demands::STOP | u64::from(u32::MAX)) };
+        self.0 |= other.0 & one;
     }
 }
 
@@ -104,7 +123,7 @@ fn reading_after(nanos: u64) -> u64 {
 pub fn happens(core: &mut Core, event: u32) -> Demands {
     let Some(tables) = tables().filter(|_| event != NONE) else { return Demands::default() };
     let demands = happened(tables, core.id, (event, now()), &mut Order::unlocked());
-    if demands.awaits {
+    if demands.awaits() {
         look_ahead(tables, core, event);
     }
     demands
@@ -146,7 +165,7 @@ fn happened<Held: Rank>(
                 }
                 Some(Watcher::Timed(_)) => {
                     demands.and(step_timed(tables, within, core, (monitor, column), now));
-                    demands.awaits = true;
+                    demands.and(Demands::AWAITS);
                 }
                 None => {}
             }
@@ -203,12 +222,12 @@ fn conclude(
         let it = tables.monitors.get(monitor as usize).filter(|_| verdict == Verdict::False);
         match it.map(|it| it.action) {
             Some((action::STOP, component)) => {
-                demands.and(Demands { stop: Some((monitor, component as u16)), ..Demands::default() });
+                demands.and(Demands::to_stop(monitor, component as u16));
             }
-            Some((action::END, _)) => demands.ends = true,
+            Some((action::END, _)) => demands.and(Demands::ENDS),
             Some((action::RUN, _)) => {
                 let event = if by_event == 1 { column } else { NONE };
-                demands.releases |= handler::release(tables, within, core, (monitor, event));
+                demands.and(Demands::to_release(handler::release(tables, within, core, (monitor, event))));
             }
             _ => {}
         }
@@ -265,15 +284,26 @@ fn look_ahead(tables: &'static Tables, core: &mut Core, event: u32) {
 }
 
 /// The core's thread goes on, in the address space that is its component's, when what monitors demand has been done.
+#[inline(always)]
 pub fn leave(core: &mut Core, demands: Demands) {
-    if demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
+    if demands.any() {
+        return act(core, demands);
+    }
+    leave_kernel(core)
+}
+
+/// Something is demanded.
+#[cold]
+#[inline(never)]
+fn act(core: &mut Core, demands: Demands) {
+    if demands.ends() && !RUN_ENDS.swap(true, Ordering::SeqCst) {
         shootdown::request(core);
     }
-    let released = handler::tell(core, demands.releases);
-    if let Some((monitor, component)) = demands.stop.filter(|(_, it)| !component::get(*it).is_stopped()) {
+    let released = handler::tell(core, demands.releases());
+    if let Some((monitor, component)) = demands.stop().filter(|(_, it)| !component::get(*it).is_stopped()) {
         return eviction::stop_for(core, component, monitor.into());
     }
-    if demands.ends {
+    if demands.ends() {
         return post_root(core, event::RUN_ENDS);
     }
     if released {
@@ -310,16 +340,15 @@ pub fn faulted(core: &mut Core) {
 /// the first is.
 #[cold]
 pub fn later(core: &mut Core, demands: Demands) {
-    if let Some((monitor, component)) = demands.stop {
-        let put_off = &PUT_OFF[core.id as usize % MAX_CORES];
-        let word = 1 << 63 | u64::from(monitor) << 16 | u64::from(component);
+    if let Some((monitor, component)) = demands.stop() {
+        let (put_off, Demands(word)) = (&PUT_OFF[core.id as usize % MAX_CORES], Demands::to_stop(monitor, component));
         let _ = put_off.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
     }
-    if demands.ends && !RUN_ENDS.swap(true, Ordering::SeqCst) {
+    if demands.ends() && !RUN_ENDS.swap(true, Ordering::SeqCst) {
         shootdown::request(core);
         Shared::of_root(core).post(event::RUN_ENDS);
     }
-    if handler::tell(core, demands.releases) {
+    if handler::tell(core, demands.releases()) {
         Shared::of_root(core).post(event::VIOLATION);
     }
 }
@@ -329,14 +358,11 @@ static PUT_OFF: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES
 
 /// Takes what was put off on this core.
 fn put_off(core: u64) -> Demands {
-    match PUT_OFF[core as usize % MAX_CORES].swap(0, Ordering::Relaxed) {
-        0 => Demands::default(),
-        word => Demands { stop: Some((word as u32 >> 16, word as u16)), ..Demands::default() },
-    }
+    Demands(PUT_OFF[core as usize % MAX_CORES].swap(0, Ordering::Relaxed))
 }
 
 /// A component runs again.
 pub fn restarted(core: &mut Core) -> Demands {
-    let event = tables().map_or(NONE, Tables::restart);
+    let event = tables().map_or(NONE, |tables| tables.restart);
     happens(core, event)
 }

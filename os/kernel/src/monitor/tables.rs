@@ -98,8 +98,16 @@ impl Queue {
 
 /// All of it. Written during set-up, and then only through groups and channels.
 pub struct Tables {
-    words: &'static [u32],
-    head: Head,
+    /// By event: its first step, how many there are, and its group.
+    events: &'static [u32],
+    /// Monitor and column of each step.
+    steps: &'static [u32],
+    /// The events that components raise, as many places as a power of two, or none.
+    signals: &'static [u32],
+    /// The threads whose faults are watched, and the events.
+    faults: &'static [u32],
+    /// The event of a restart.
+    pub restart: u32,
     /// The groups.
     pub groups: &'static [Group],
     /// The monitors.
@@ -165,27 +173,18 @@ impl Tables {
         Some(act(&mut Within { place, tables: self, group: number }))
     }
 
-    fn table(&self, number: usize) -> &'static [u32] {
-        let (first, words) = self.head.places()[number];
-        self.words.get(first..first + words).unwrap_or(&[])
-    }
-
     /// The steps of an event, each with monitor and column, and its group.
     #[inline(always)]
     pub fn event(&self, number: u32) -> Option<(&'static [u32], u32)> {
-        let events = &self.words[Head::WORDS..];
-        let row = events.get(number as usize * words::EVENT..)?.first_chunk::<{ words::EVENT }>()?;
-        if number >= self.head.events {
-            return None;
-        }
-        let steps = &events[self.head.events as usize * words::EVENT..];
+        let row = self.events.get(number as usize * words::EVENT..)?.first_chunk::<{ words::EVENT }>()?;
         let first = row[0] as usize * words::STEP;
-        Some((steps.get(first..first + row[1] as usize * words::STEP)?, row[2]))
+        Some((self.steps.get(first..first + row[1] as usize * words::STEP)?, row[2]))
     }
 
     /// The event that a component raises by this name.
+    #[inline(always)]
     pub fn signal(&self, component: u32, name: u64) -> Option<u32> {
-        let (rows, places) = (self.table(4), self.head.signals);
+        let (rows, places) = (self.signals, (self.signals.len() / words::SIGNAL) as u32);
         let mut place = place_of(component, name, places);
         for _ in 0..places {
             let row = rows.get(place as usize * words::SIGNAL..)?.first_chunk::<{ words::SIGNAL }>()?;
@@ -209,12 +208,7 @@ impl Tables {
 
     /// The event of a thread's fault.
     pub fn fault(&self, thread: u32) -> Option<u32> {
-        self.table(7).chunks_exact(words::FAULT).find(|row| row[0] == thread).map(|row| row[1])
-    }
-
-    /// The event of a restart.
-    pub fn restart(&self) -> u32 {
-        self.head.restart
+        self.faults.chunks_exact(words::FAULT).find(|row| row[0] == thread).map(|row| row[1])
     }
 }
 
@@ -291,7 +285,12 @@ pub fn set_up(frames: &mut Frames, object: *const u32, bytes: u64, components: u
     let is_timed = |it: &Monitor| matches!(unsafe { &*it.watcher.get() }, Watcher::Timed(_));
     let timed = monitors.iter().enumerate().fold(0, |bits, (number, it)| bits | u64::from(is_timed(it)) << number);
     let clocked = timed != 0;
-    let all = Tables { words: all, head, groups, monitors, channels, grants, clocked, timed };
+    let [events, steps, _, _, signals, _, _, faults] = [0, 1, 2, 3, 4, 5, 6, 7].map(|table: usize| {
+        let (first, length) = places[table];
+        &all[first..first + length]
+    });
+    let restart = head.restart;
+    let all = Tables { events, steps, signals, faults, restart, groups, monitors, channels, grants, clocked, timed };
     let made = make(frames, 1, core::iter::once(Some(all)))?;
     TABLES.store((&raw const made[0]).cast_mut(), Ordering::Relaxed);
     Ok(())

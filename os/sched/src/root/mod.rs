@@ -352,6 +352,23 @@ fn step<P: Policy>(
     own: &mut P::Core,
     state: &mut CoreState,
     reason: EntryReason,
+    look: ClockReading,
+) -> ClockReading {
+    if look.now >= state.lone_limit {
+        return step_beside(policy, own, state, reason, look);
+    }
+    state.look = look;
+    call_policy(policy, own, state, reason)
+}
+
+/// The same where something beside the policy's work is due, or monitors are told of what it decides.
+#[cold]
+#[inline(never)]
+fn step_beside<P: Policy>(
+    policy: &P,
+    own: &mut P::Core,
+    state: &mut CoreState,
+    reason: EntryReason,
     mut look: ClockReading,
 ) -> ClockReading {
     if look.now >= state.limit {
@@ -363,7 +380,12 @@ fn step<P: Policy>(
         look = state.read_clock();
     }
     state.look = look;
-    call_policy(policy, own, state, reason)
+    let after = call_policy(policy, own, state, reason);
+    let system = state.system;
+    if let Some(watched) = &system.watched {
+        observe::tell(state, watched);
+    }
+    after
 }
 
 /// Tells the policy until when the running job asks to wait.
@@ -434,10 +456,6 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
     if !decision.notify.is_empty() {
         notify(decision.notify);
     }
-    let system = state.system;
-    if let Some(watched) = &system.watched {
-        observe::tell(state, watched);
-    }
     after
 }
 
@@ -455,7 +473,7 @@ fn report_end<P: Policy>(running: Option<Borrowed<'static, Core<P>>>, cores: &'s
 fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     observe::late(state, look.now.min(state.end));
     state.ended = true;
-    (state.limit, state.short_limit) = (Instant::ZERO, Instant::ZERO);
+    (state.limit, state.lone_limit, state.short_limit) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look

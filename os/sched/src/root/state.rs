@@ -78,7 +78,9 @@ pub struct CoreState {
     pub end: Instant,
     /// When something beside the policy's work is due: the next piece of a restart, what monitors await, or the end.
     pub limit: Instant,
-    /// The same for the short path, which monitors see nothing of: zero where there are any.
+    /// The same where the policy's work is all: zero where monitors are told of what it decides.
+    pub lone_limit: Instant,
+    /// The same for the short path, which not every policy has.
     pub short_limit: Instant,
     /// When the next piece of a restart is due.
     restart: Instant,
@@ -132,6 +134,7 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
+            lone_limit: if system.watched.is_none() { system.end } else { Instant::ZERO },
             short_limit: if has_short_way(system) { system.end } else { Instant::ZERO },
             restart: Instant::NEVER,
             watch: Instant::NEVER,
@@ -211,6 +214,9 @@ impl CoreState {
             return;
         }
         self.limit = self.end.min(self.restart).min(self.watch);
+        if self.system.watched.is_none() {
+            self.lone_limit = self.limit;
+        }
         if has_short_way(self.system) {
             self.short_limit = self.limit;
         }

@@ -3,7 +3,7 @@
 
 use std::fs;
 use tactus_record::EventKind;
-use tactus_scenarios::{file, Finished, Scratch};
+use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::TaskId;
 use tactus_trace::{Finding, Trace};
 
@@ -30,6 +30,45 @@ fn monitor<'a>(finished: &'a Finished, name: &str, whole: &'a serde_json::Value)
 
 fn summary(finished: &Finished) -> serde_json::Value {
     serde_json::from_str(&finished.text("summary.json")).expect("a summary")
+}
+
+/// The source's example in its own language, from OIL to the verdicts of the kernel. Its third property wants another order than the
+/// others: T2 to read b0 before T1 does.
+#[test]
+fn statement_18_the_monitors_of_an_oil_file_judge_a_running_image() {
+    let scratch = Scratch::new("oil");
+    let oil = file("examples/monitors/dataflow.oil");
+    let written = tactus(["monitor".as_ref(), oil.as_os_str(), "--toml".as_ref()]);
+    assert_eq!(written.status, 0, "{}", written.errors);
+    let source =
+        "#![no_std]\n#![no_main]\nuse tactus_rt::{Job, Signal};\ntactus_rt::component! { job: work, services: [] }\n\
+        fn work(job: &Job) {\n    let all = [\"s00\", \"r10\", \"s11\", \"r20\", \"r21\"];\n\
+        let own: &[&str] = match job.task() { 0 => &all[..1], 1 => &all[1..3], _ => &all[3..] };\n\
+        for name in own { assert_eq!(Signal::new(name).raise(), Ok(())); }\n}\n";
+    scratch.component("task", "main.rs", source);
+    let judged = |offsets: [u32; 3]| {
+        let mut text =
+            "[system]\nname = \"dataflow\"\ncores = 1\nduration = \"49 ms\"\n[policy]\nkind = \"partitioned-edf\"\n"
+                .to_owned();
+        for (task, offset) in offsets.iter().enumerate() {
+            text += &format!(
+                "[[component]]\nname = \"T{task}\"\ncrate = \"task\"\n[[task]]\nname = \"T{task}\"\ncomponent = \"T{task}\"\n\
+                 core = 0\noffset = \"{offset} ms\"\nperiod = \"10 ms\"\nexecution = \"200 us\"\n"
+            );
+        }
+        let run = Finished::run(&scratch.write("system.toml", &(text + &written.output)), &[]);
+        let json = summary(&run);
+        ["use_case", "prop1", "prop2", "prop3"].map(|name| {
+            let it = monitor(&run, name, &json);
+            assert_eq!(it["judged_by"], "kernel", "{it}");
+            match it["event"].as_str() {
+                Some(event) => format!("{} by {event}", it["verdict"].as_str().expect("a verdict")),
+                None => it["verdict"].as_str().expect("a verdict").to_owned(),
+            }
+        })
+    };
+    assert_eq!(judged([0, 2, 4]), ["not yet", "not yet", "not yet", "false by r10"]);
+    assert_eq!(judged([0, 4, 2]), ["false by r20", "not yet", "false by r21", "not yet"]);
 }
 
 /// Where components and the kernel have colours of their own, tables, messages and records lie in the kernel's.
@@ -224,7 +263,7 @@ fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() 
     let beats = monitor(&with, "beats", &with_json);
     assert_eq!((&beats["verdict"], &beats["events"]), (&"false".into(), &2.into()), "{beats}");
     assert!((41_000_000..41_500_000).contains(&beats["at_ns"].as_u64().expect("a time")), "{beats}");
-    // What a flood of twice as many events lasts longer, its job is charged more, and nobody else's is.
+    // What a flood of twice as many events lasts longer, its job is charged more, and nobody else's is, not a thousandth of it.
     let trace = with.trace();
     let all = || trace.observed.iter().flatten().filter(|it| it.kind == EventKind::Observed);
     let flood = all().map(|it| it.job).max_by_key(|event| all().filter(|it| it.job == *event).count());
@@ -242,7 +281,8 @@ fn an_intruder_changes_no_verdict_and_stops_no_monitor_and_pays_for_its_flood() 
     let (lasts, pays) = (two - one, charged(4, 4) - charged(4, 3));
     assert!(lasts.abs_diff(pays) * 100 <= lasts, "{lasts} ns longer, {pays} ns more");
     for task in 0..3 {
-        assert_eq!(charged(task, 6), charged(task, 8), "task {task}");
+        let (before, beside) = (charged(task, 6), charged(task, 8));
+        assert!(before.abs_diff(beside) * 1000 <= lasts, "task {task}: {before} ns, {beside} ns");
     }
 
     // It dies in the middle of a flood that the record has no room for and its server no budget: no verdict is hidden.
@@ -369,6 +409,10 @@ fn statements_12_to_15_what_a_step_in_the_kernel_costs() {
     for encoding in ["row-per-word", "bit-string", "packed-words"] {
         assert!(of("plain") <= of(encoding), "{encoding}");
     }
+    // Outside of the kernel a monitor costs two changes of address space, which are 304 cycles each where an instruction is 1.2
+    // (docs/measured/kernel.md); and, without record or time, more instructions than three inside.
+    assert!(of("signals-1") * 12 < of("outside") * 12 + 2 * 3_040);
+    assert!(of("signals-3") < 3 * of("outside"));
     // What `tactus_plan::monitors` counts is more than any step here.
     assert!(each <= 60 && of("timed") - of("signals-1") + each <= 350, "{each} a step");
     assert!(["row-per-word", "bit-string", "packed-words"].iter().all(|it| of(it) - of("plain") + each <= 150));
