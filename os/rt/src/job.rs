@@ -52,9 +52,10 @@ impl Job {
     fn account(&self) -> (u64, u64, u64) {
         let page = self.page();
         loop {
-            // SAFETY: as above. Read as volatile, since a preemption between the reads changes the page.
-            let (charged, since) =
-                unsafe { ((&raw const (*page).charged).read_volatile(), (&raw const (*page).since).read_volatile()) };
+            // SAFETY: as above. Read as volatile, since a preemption between the reads changes the page; what it changes is seen
+            // by what is read first and last.
+            let (since, charged) =
+                unsafe { ((&raw const (*page).since).read_volatile(), (&raw const (*page).charged).read_volatile()) };
             let now = clock::time_stamp();
             // SAFETY: as above.
             let same = unsafe { (&raw const (*page).since).read_volatile() } == since;

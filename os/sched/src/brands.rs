@@ -30,7 +30,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             }
             self.threads[thread.index()].set_core(Some(core));
             self.entry(state, thread).parameters = parameters;
-            state.seen[thread.index()] = region.cycles(thread);
+            state.seen[thread.index()] = region.cycles(thread.0);
             self.admit(region, state, thread);
             // It is blocked until a trigger comes.
             self.block(state, thread);

@@ -2,17 +2,17 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::{fate, Fate, Message};
-use crate::region::{Shared, SlotReport};
 use crate::scheduler::Scheduler;
 use crate::state::{Condition, State};
 use crate::thread_scheduler::{Cycles, Thread, ThreadScheduler};
 use tactus_abi::layout::{MAX_CORES, SLOTS};
 use tactus_abi::shared::{event, slot};
+use tactus_rt::scheduler::ThreadRegion;
 
 impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Takes everything that has been told to this core. Inside its critical section.
     #[inline(always)]
-    pub(crate) fn take_events(&self, core: u8, region: Shared, state: &mut State<P>) {
+    pub(crate) fn take_events(&self, core: u8, region: ThreadRegion, state: &mut State<P>) {
         if region.event_pending() {
             self.take_pending(core, region, state);
         } else {
@@ -29,7 +29,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// Takes what the kernel says is waiting.
     #[inline(never)]
-    fn take_pending(&self, core: u8, region: Shared, state: &mut State<P>) {
+    fn take_pending(&self, core: u8, region: ThreadRegion, state: &mut State<P>) {
         // Cleared before anything is looked at: what comes later refuses the dispatch.
         let events = region.take_events();
         self.take_slots(core, region, state, region.take_first());
@@ -40,7 +40,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// Takes the event list from this slot on. A list that makes no sense ends the walk: it hurts nobody but this scheduler.
     #[inline(never)]
-    fn take_slots(&self, core: u8, region: Shared, state: &mut State<P>, first: u16) {
+    fn take_slots(&self, core: u8, region: ThreadRegion, state: &mut State<P>, first: u16) {
         let mut place = first;
         for _ in 0..SLOTS {
             if place == 0 {
@@ -52,9 +52,9 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// Takes one slot of the event list. Gives the next one's place.
     #[inline(always)]
-    fn take_slot(&self, core: u8, region: Shared, state: &mut State<P>, place: u16) -> u16 {
+    fn take_slot(&self, core: u8, region: ThreadRegion, state: &mut State<P>, place: u16) -> u16 {
         let Some(told) = region.take(place) else { return 0 };
-        let SlotReport { thread, cycles, .. } = told;
+        let (thread, cycles) = (Thread(told.thread), told.cycles);
         if told.is_time() && self.threads[thread.index()].is_of(core) {
             Self::elapsed(state, thread, thread, cycles);
             return told.next();
@@ -66,7 +66,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// What a slot tells, whatever it is.
     #[cold]
     #[inline(never)]
-    fn told(&self, core: u8, region: Shared, state: &mut State<P>, thread: Thread, flags: u16, cycles: u64) {
+    fn told(&self, core: u8, region: ThreadRegion, state: &mut State<P>, thread: Thread, flags: u16, cycles: u64) {
         let record = &self.threads[thread.index()];
         // What a child's thread used, its child has used.
         let account = match record.under() {
@@ -78,7 +78,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         }
         Self::elapsed(state, thread, account, cycles);
         if flags != 0 {
-            self.changed(core, state, thread, account, flags, region.wake(thread));
+            self.changed(core, state, thread, account, flags, region.wake(thread.0));
         }
     }
 
@@ -110,12 +110,13 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// Something other than a slot's change.
     #[inline(never)]
-    fn happened(&self, core: u8, region: Shared, state: &mut State<P>, events: u64) {
+    fn happened(&self, core: u8, region: ThreadRegion, state: &mut State<P>, events: u64) {
         if !state.started {
             self.start(core, region, state);
         }
         if events & event::FAULT != 0 {
-            if let (Some(thread), false) = region.fault() {
+            let fault = region.fault();
+            if let (Some(thread), 0) = (Thread::new(fault.thread), fault.survives) {
                 if self.home(thread) == Some(core) {
                     self.remove(state, thread);
                 }
@@ -139,12 +140,12 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// What other cores told.
     #[inline(never)]
-    fn take_mail(&self, core: u8, region: Shared, state: &mut State<P>) {
+    fn take_mail(&self, core: u8, region: ThreadRegion, state: &mut State<P>) {
         let mail = &self.mail[core as usize % MAX_CORES];
         mail.take(|message| match message {
             Message::Adopt(number) => {
                 let thread = Thread(number as u16);
-                state.seen[number] = region.cycles(thread);
+                state.seen[number] = region.cycles(thread.0);
                 self.admit(region, state, thread);
             }
             Message::Wake(number) => {
@@ -167,10 +168,10 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     }
 
     /// Gives a thread that this core now has to the policy, ready to run.
-    pub(crate) fn admit(&self, region: Shared, state: &mut State<P>, thread: Thread) {
+    pub(crate) fn admit(&self, region: ThreadRegion, state: &mut State<P>, thread: Thread) {
         let entry = self.entry(state, thread);
         let urgency = state.policy.thread_new(thread, entry.parameters);
-        region.set_urgency(thread, urgency);
+        region.set_urgency(thread.0, urgency.0);
         entry.condition = Condition::Ready;
         state.here[thread.index() / 64] |= 1 << (thread.index() % 64);
         state.policy.thread_wakeup(thread);

@@ -1,24 +1,23 @@
 //! The kernel, as the library uses it; a fake one stands in its place in tests on the host.
 
-use crate::region::Shared;
 use crate::thread_scheduler::{Clock, Cycles, Thread};
 use tactus_rt::abi::call::BrandOperation;
-use tactus_rt::abi::layout::{REGIONS, REGION_STRIDE};
-use tactus_rt::abi::shared::{ComponentCard, Region, TaskCard};
+use tactus_rt::abi::shared::{ComponentCard, TaskCard};
 use tactus_rt::calls::{self, Error, SchedulerOperation};
 use tactus_rt::cards::components;
 use tactus_rt::scheduler::task_cards;
+use tactus_rt::scheduler::ThreadRegion;
 use tactus_rt::time as rt_time;
-use tactus_rt::{clock, info, sequences};
+use tactus_rt::{clock, info};
 
 /// What the library asks of the machine.
 pub trait Kernel: Clock {
     /// A core's region.
-    fn region(&self, core: u8) -> *mut Region;
+    fn region(&self, core: u8) -> ThreadRegion;
     /// Takes the scheduler lock of the region.
-    fn take_lock(&self, region: Shared, thread: Thread);
+    fn take_lock(&self, region: ThreadRegion, thread: Thread);
     /// Releases it.
-    fn release_lock(&self, region: Shared);
+    fn release_lock(&self, region: ThreadRegion);
     /// Gives the core to a thread.
     ///
     /// # Errors
@@ -77,22 +76,16 @@ impl Clock for Machine {
 
 impl Kernel for Machine {
     #[inline(always)]
-    fn region(&self, core: u8) -> *mut Region {
-        let mut at = REGIONS + u64::from(core) * REGION_STRIDE;
-        // Nothing is executed. The compiler no longer knows the number, and so keeps one address, not one for each field.
-        // SAFETY: no instruction, and the register has the value that it had.
-        unsafe { core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags)) };
-        at as *mut Region
+    fn region(&self, core: u8) -> ThreadRegion {
+        ThreadRegion::of(core)
     }
     #[inline(always)]
-    fn take_lock(&self, region: Shared, thread: Thread) {
-        // SAFETY: the library passes the lock of the core's region and the running thread.
-        unsafe { sequences::take_lock(region.lock(), thread.0.into()) };
+    fn take_lock(&self, region: ThreadRegion, thread: Thread) {
+        region.take_lock(thread.0);
     }
     #[inline(always)]
-    fn release_lock(&self, region: Shared) {
-        // SAFETY: as above; it has the lock.
-        unsafe { sequences::release_lock(region.lock()) };
+    fn release_lock(&self, region: ThreadRegion) {
+        region.release_lock();
     }
     #[inline(always)]
     fn switch_thread(&self, thread: u64, flags: u64, timeout: Cycles) -> Result<(), Error> {

@@ -34,7 +34,6 @@ mod kernel;
 pub mod mailbox;
 #[cfg(feature = "runtime")]
 pub mod recovery;
-mod region;
 #[cfg(feature = "runtime")]
 pub mod root;
 #[cfg(feature = "runtime")]
@@ -48,7 +47,6 @@ pub mod thread_schedulers;
 mod timeouts;
 
 pub use kernel::{Kernel, Machine, PARENT_CREATE, PARENT_WAKEUP};
-pub use region::{Shared, SlotReport};
 pub use scheduler::Scheduler;
 pub use state::Core;
 pub use tactus_rt as rt;

@@ -6,12 +6,12 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
-use crate::region::Shared;
 use crate::state::{Condition, Core, Entry, Record, State};
 use crate::thread_scheduler::{Choice, Cycles, Thread, ThreadScheduler, View};
 use core::sync::atomic::{AtomicU32, AtomicU8};
 use tactus_abi::call::{Caller, Error, IDLE, SWITCH_UPCALL_DONE};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_THREADS};
+use tactus_rt::scheduler::ThreadRegion;
 
 /// A scheduler component.
 pub struct Scheduler<P, K> {
@@ -69,9 +69,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// This core's region.
     #[inline(always)]
-    pub(crate) fn region(&self, core: u8) -> Shared {
-        // SAFETY: the kernel names regions that live as long as the component; callers run on the core, see `state`.
-        unsafe { Shared::new(self.kernel.region(core)) }
+    pub(crate) fn region(&self, core: u8) -> ThreadRegion {
+        self.kernel.region(core)
     }
 
     /// Does something inside the core's critical section. `me` is the running thread.
@@ -223,7 +222,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     fn choose_for(
         &self,
         core: u8,
-        region: Shared,
+        region: ThreadRegion,
         state: &mut State<P>,
         thread: Option<Thread>,
         until: Cycles,

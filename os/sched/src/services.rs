@@ -203,7 +203,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             self.entry(state, thread).parameters = parameters;
             self.threads[thread.index()].set_core(Some(core));
             if core == here {
-                state.seen[thread.index()] = region.cycles(thread);
+                state.seen[thread.index()] = region.cycles(thread.0);
                 self.admit(region, state, thread);
             } else {
                 // From here on it is the other core's.

@@ -8,7 +8,6 @@
 //! its first core, once; periods are for policies that know them.
 
 use crate::kernel::Kernel;
-use crate::region::Shared;
 use crate::scheduler::Scheduler;
 use crate::state::State;
 use crate::thread_scheduler::{Cycles, Parameters, Thread, ThreadScheduler};
@@ -17,6 +16,7 @@ use tactus_abi::call::{Error, SchedulerOperation, SWITCH_RETURN};
 use tactus_abi::image::role;
 use tactus_abi::layout::MAX_COMPONENTS;
 use tactus_abi::shared::{name_text, ComponentCard};
+use tactus_rt::scheduler::ThreadRegion;
 
 /// The priority of the first child; the others follow.
 pub const FIRST_CHILD: u16 = 8;
@@ -63,7 +63,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// A core's first look. Inside its critical section.
     #[cold]
-    pub(crate) fn start(&self, core: u8, region: Shared, state: &mut State<P>) {
+    pub(crate) fn start(&self, core: u8, region: ThreadRegion, state: &mut State<P>) {
         state.started = true;
         let first = self.phase.compare_exchange(NEW, BUSY, Ordering::AcqRel, Ordering::Acquire).is_ok();
         if first {
@@ -108,7 +108,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     }
 
     /// Makes the first thread of every component that is named after this scheduler.
-    fn first_threads(&self, core: u8, region: Shared, state: &mut State<P>) {
+    fn first_threads(&self, core: u8, region: ThreadRegion, state: &mut State<P>) {
         for thread in self.kernel.tasks().iter().filter_map(|task| Thread::new(task.thread)) {
             self.take_in(core, region, state, thread);
         }
@@ -125,11 +125,11 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     }
 
     /// A first thread is this core's.
-    fn take_in(&self, core: u8, region: Shared, state: &mut State<P>, thread: Thread) {
+    fn take_in(&self, core: u8, region: ThreadRegion, state: &mut State<P>, thread: Thread) {
         self.bind(thread);
         self.threads[thread.index()].set_core(Some(core));
         self.entry(state, thread).parameters = Parameters::DEFAULT;
-        state.seen[thread.index()] = region.cycles(thread);
+        state.seen[thread.index()] = region.cycles(thread.0);
         self.admit(region, state, thread);
     }
 

@@ -7,9 +7,9 @@
 //! is never called twice at a time. Threads that block, wake up or are made while it was not looking are told one by one,
 //! in order, before [`ThreadScheduler::schedule`].
 
-use crate::region::Shared;
 use tactus_abi::layout::MAX_THREADS;
 use tactus_abi::shared::slot;
+use tactus_rt::scheduler::ThreadRegion;
 
 /// A thread, by the kernel's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -125,7 +125,7 @@ pub trait Clock {
 
 /// The core as a policy sees it while it decides.
 pub struct View<'a> {
-    pub(crate) region: Shared,
+    pub(crate) region: ThreadRegion,
     pub(crate) clock: &'a dyn Clock,
 }
 
@@ -137,7 +137,7 @@ impl View<'_> {
 
     /// Changes a thread's urgency from now on.
     pub fn set_urgency(&self, thread: Thread, urgency: Urgency) {
-        self.region.set_urgency(thread, urgency);
+        self.region.set_urgency(thread.0, urgency.0);
     }
 }
 

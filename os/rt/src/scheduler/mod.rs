@@ -9,6 +9,7 @@
 mod own_region;
 mod pages;
 mod per_core;
+mod thread_region;
 mod trace_ring;
 
 pub use own_region::{Locked, OwnRegion};
@@ -17,4 +18,5 @@ pub use pages::{
     release_sections, task_cards, watched_rows, StoppedSet,
 };
 pub use per_core::{Borrowed, Once, PerCore};
+pub use thread_region::{SlotReport, ThreadRegion};
 pub use trace_ring::{ReservedWriter, RingWriter, TraceRing, RESERVED};

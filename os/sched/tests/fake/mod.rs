@@ -7,12 +7,13 @@
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use tactus_rt::scheduler::ThreadRegion;
 use tactus_sched::rt::abi::call::{Caller, IDLE, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_sched::rt::abi::image::{role, NO_COMPONENT};
 use tactus_sched::rt::abi::layout::MAX_CORES;
 use tactus_sched::rt::abi::shared::{event, name, slot, ComponentCard, Region, TaskCard};
 use tactus_sched::rt::calls::{Error, SchedulerOperation};
-use tactus_sched::{Clock, Core, Cycles, Kernel, Scheduler, Shared, Thread, ThreadScheduler};
+use tactus_sched::{Clock, Core, Cycles, Kernel, Scheduler, Thread, ThreadScheduler};
 
 /// The component in which all test threads are at home.
 pub const CLIENT: u16 = 1;
@@ -351,23 +352,24 @@ impl Clock for Fake {
 }
 
 impl Kernel for Fake {
-    fn region(&self, core: u8) -> *mut Region {
-        self.region_of(core.into())
+    fn region(&self, core: u8) -> ThreadRegion {
+        // SAFETY: the region is this machine's for ever.
+        unsafe { ThreadRegion::at(self.region_of(core.into())) }
     }
 
-    fn take_lock(&self, region: Shared, thread: Thread) {
+    fn take_lock(&self, region: ThreadRegion, thread: Thread) {
         // SAFETY: the lock word of one of this machine's regions; nobody is interrupted in between here.
         unsafe {
-            assert_eq!(*region.lock(), 0, "nobody else is inside");
-            *region.lock() = u64::from(thread.0) + 1;
+            assert_eq!((*region.as_ptr()).lock, 0, "nobody else is inside");
+            (*region.as_ptr()).lock = u64::from(thread.0) + 1;
         }
     }
 
-    fn release_lock(&self, region: Shared) {
+    fn release_lock(&self, region: ThreadRegion) {
         // SAFETY: as above.
         unsafe {
-            assert_eq!(*region.lock(), ME.get() + 1, "it has the lock");
-            *region.lock() = 0;
+            assert_eq!((*region.as_ptr()).lock, ME.get() + 1, "it has the lock");
+            (*region.as_ptr()).lock = 0;
         }
     }
 

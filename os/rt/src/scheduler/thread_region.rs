@@ -1,23 +1,22 @@
-//! One core's shared region, as its scheduler uses it.
+//! The region of one core, as a scheduler of threads uses it.
 
-use crate::thread_scheduler::{Thread, Urgency};
+use crate::{region, sequences};
 use core::ptr::addr_of_mut;
-use tactus_abi::layout::MAX_THREADS;
-use tactus_abi::shared::{slot, Region};
-use tactus_rt::{region, sequences};
+use tactus_abi::layout::{MAX_CORES, MAX_THREADS};
+use tactus_abi::shared::{slot, Fault, Region, Slot};
 
-/// The region of one core.
+/// The region that the kernel shares with this scheduler on one core, with its slots of threads.
 ///
 /// All access goes through raw pointers: the kernel writes the region whenever the scheduler does not run. What both write
 /// is changed by restartable sequences or single instructions.
 #[derive(Clone, Copy)]
-pub struct Shared(*mut Region);
+pub struct ThreadRegion(*mut Region);
 
 /// What the kernel reported of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotReport {
     /// The thread.
-    pub thread: Thread,
+    pub thread: u16,
     /// All cycles that were ever posted to the slot.
     pub cycles: u64,
     /// Link and flags, as they stood there.
@@ -43,32 +42,56 @@ impl SlotReport {
     }
 }
 
-impl Shared {
-    /// # Safety
-    /// `region` stays valid for as long as the value is used, and is this core's region of the scheduler that the
-    /// calling thread is in.
-    pub const unsafe fn new(region: *mut Region) -> Shared {
-        Shared(region)
+impl ThreadRegion {
+    /// The region of the core with this number.
+    #[inline(always)]
+    pub fn of(core: u8) -> ThreadRegion {
+        let mut at = region::of(core % MAX_CORES as u8) as u64;
+        // Nothing is executed. The compiler no longer knows the number, and so keeps one address, not one for each field.
+        // SAFETY: no instruction, and the register has the value that it had.
+        unsafe { core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags)) };
+        ThreadRegion(at as *mut Region)
     }
 
-    /// The lock word.
-    pub fn lock(self) -> *mut u64 {
-        // SAFETY: the region is valid (`new`); only its address is formed.
-        unsafe { addr_of_mut!((*self.0).lock) }
+    /// Memory that is used as a region, in tests on the host.
+    ///
+    /// # Safety
+    /// It stays valid for as long as the value is used, and no reference to it is used meanwhile.
+    pub const unsafe fn at(region: *mut Region) -> ThreadRegion {
+        ThreadRegion(region)
+    }
+
+    /// Where it lies.
+    pub fn as_ptr(self) -> *mut Region {
+        self.0
+    }
+
+    /// Enters the scheduler's critical section of this core, for the running thread.
+    #[inline(always)]
+    pub fn take_lock(self, thread: u16) {
+        // SAFETY: the lock of a region; see the module for what happens where there is none.
+        unsafe { sequences::take_lock(addr_of_mut!((*self.0).lock), thread.into()) };
+    }
+
+    /// Leaves it.
+    #[inline(always)]
+    pub fn release_lock(self) {
+        // SAFETY: as above.
+        unsafe { sequences::release_lock(addr_of_mut!((*self.0).lock)) };
     }
 
     /// Tells the kernel who was chosen. Inside the critical section, so that a choice that has become stale by the time
     /// of the switch is found out.
     #[inline(always)]
     pub fn set_next_thread(self, thread: u64) {
-        // SAFETY: a field of a valid region, written by the scheduler alone.
+        // SAFETY: as above; the scheduler alone writes the field.
         unsafe { addr_of_mut!((*self.0).next_thread).write_volatile(thread) };
     }
 
     /// Whether an event waits.
     #[inline(always)]
     pub fn event_pending(self) -> bool {
-        // SAFETY: a field of a valid region; the kernel writes it in one piece.
+        // SAFETY: as above; the kernel writes the field in one piece.
         unsafe { addr_of_mut!((*self.0).event_pending).read_volatile() != 0 }
     }
 
@@ -76,13 +99,18 @@ impl Shared {
     /// switch fails.
     #[inline(always)]
     pub fn take_events(self) -> u64 {
-        // SAFETY: a valid region (`new`).
+        // SAFETY: as above.
         unsafe { region::take_events(self.0) }
     }
 
-    fn slot(self, place: usize) -> *mut tactus_abi::shared::Slot {
-        // SAFETY: callers pass places below `SLOTS` of a valid region.
-        unsafe { addr_of_mut!((*self.0).slots).cast::<tactus_abi::shared::Slot>().add(place) }
+    fn slot(self, place: usize) -> *mut Slot {
+        // SAFETY: callers pass places below `SLOTS`.
+        unsafe { addr_of_mut!((*self.0).slots).cast::<Slot>().add(place) }
+    }
+
+    /// The place of the thread's slot; of a number that is none, that of the last one.
+    fn slot_of(self, thread: u16) -> *mut Slot {
+        self.slot(usize::from(thread).min(MAX_THREADS - 1) + 1)
     }
 
     /// Takes the place of the event list's first slot; 0 if it is empty. In two steps: while a slot is in the list, the kernel adds
@@ -113,31 +141,30 @@ impl Shared {
         // them on this core only, where the sequence is restarted when it comes between. It writes `cycles` in one piece.
         let (word, cycles) =
             unsafe { (sequences::take_word(slot.cast()), addr_of_mut!((*slot).cycles).read_volatile()) };
-        Some(SlotReport { thread: Thread(thread as u16), cycles, word })
+        Some(SlotReport { thread: thread as u16, cycles, word })
     }
 
     /// When the child whose upcall thread this is wants the core again, where the flags say so.
-    pub fn wake(self, thread: Thread) -> u64 {
-        // SAFETY: threads are in bounds; written by the kernel in one piece.
-        unsafe { addr_of_mut!((*self.slot(thread.slot())).wake).read_volatile() }
+    pub fn wake(self, thread: u16) -> u64 {
+        // SAFETY: in bounds by `slot_of`; written by the kernel in one piece.
+        unsafe { addr_of_mut!((*self.slot_of(thread)).wake).read_volatile() }
     }
 
     /// All cycles that were ever posted for a thread.
-    pub fn cycles(self, thread: Thread) -> u64 {
-        // SAFETY: threads are in bounds; written by the kernel in one piece.
-        unsafe { addr_of_mut!((*self.slot(thread.slot())).cycles).read_volatile() }
+    pub fn cycles(self, thread: u16) -> u64 {
+        // SAFETY: in bounds by `slot_of`; written by the kernel in one piece.
+        unsafe { addr_of_mut!((*self.slot_of(thread)).cycles).read_volatile() }
     }
 
     /// Sets a thread's urgency.
-    pub fn set_urgency(self, thread: Thread, urgency: Urgency) {
-        // SAFETY: threads are in bounds; written by the scheduler alone.
-        unsafe { addr_of_mut!((*self.slot(thread.slot())).urgency).write_volatile(urgency.0) };
+    pub fn set_urgency(self, thread: u16, urgency: u16) {
+        // SAFETY: in bounds by `slot_of`; written by the scheduler alone.
+        unsafe { addr_of_mut!((*self.slot_of(thread)).urgency).write_volatile(urgency) };
     }
 
-    /// The last fault on this core: the thread, and whether it can go on.
-    pub fn fault(self) -> (Option<Thread>, bool) {
+    /// The last fault on this core.
+    pub fn fault(self) -> Fault {
         // SAFETY: written by the kernel before the event is posted.
-        let fault = unsafe { addr_of_mut!((*self.0).fault).read_volatile() };
-        (Thread::new(fault.thread), fault.survives != 0)
+        unsafe { addr_of_mut!((*self.0).fault).read_volatile() }
     }
 }
