@@ -1,6 +1,8 @@
 //! Monitors in the languages of other tools: OIL with the source's objects, Linux's runtime verification, and the Hanoi format.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use tactus_formats::{read_hoa_text, read_oil_text, read_rv_text, OilAction, VIOLATION};
 use tactus_monitor::{Composed, Encoded, Step, Verdict};
 
@@ -108,6 +110,74 @@ fn three_automata_in_the_dialect_of_linux_are_broken_by_what_they_have_no_edge_f
     assert_eq!(run(restart, &["complete", "fault", "complete"]), [Step::Continues, Step::Continues, broken]);
     let specification = read_rv_text(restart, Path::new("restart.dot")).expect("an automaton");
     assert_eq!(specification.automata[0].states, ["running", "stopped", VIOLATION]);
+}
+
+/// `TACTUS_LINUX_RV=…/linux/tools/verification/models cargo test -p tactus-formats --test monitors -- --ignored --nocapture`: Linux's own
+/// automata. Along their edges, which are read here line by line, there is no verdict, and what a state has no edge for is the
+/// violation; those with clocks or guards are refused as such.
+#[test]
+#[ignore = "TACTUS_LINUX_RV names the models of a Linux tree"]
+fn linuxs_own_automata_are_broken_by_what_they_have_no_edge_for() {
+    let root = std::env::var("TACTUS_LINUX_RV").expect("TACTUS_LINUX_RV names a folder");
+    let mut folders = vec![PathBuf::from(root)];
+    let (mut read, mut refused, mut steps) = (0, 0, 0);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|ending| ending != "dot") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("text");
+            if let Err(fault) = read_rv_text(&text, &path) {
+                assert!(fault.to_string().contains("which has a guard or a clock"), "{fault}");
+                refused += 1;
+                continue;
+            }
+            steps += walked(&text);
+            read += 1;
+        }
+    }
+    println!("{read} automata, {steps} steps from their states; {refused} with guards or clocks refused");
+    assert!(read > 0);
+}
+
+/// Goes to each state and takes each event there: how many steps that were.
+fn walked(text: &str) -> usize {
+    let quoted = |line: &str| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let edges: Vec<Vec<String>> = text.lines().filter(|line| line.contains("->")).map(quoted).collect();
+    let initial = edges.iter().find(|edge| edge[0].starts_with("__init_")).expect("an initial state")[1].clone();
+    let edges: BTreeMap<(&str, &str), &str> = edges
+        .iter()
+        .filter(|edge| edge.len() == 3)
+        .flat_map(|edge| edge[2].split("\\n").map(|event| ((edge[0].as_str(), event), edge[1].as_str())))
+        .collect();
+    let events: BTreeSet<&str> = edges.keys().map(|(_, event)| *event).collect();
+    let mut ways = vec![(initial.as_str(), Vec::<&str>::new())];
+    let mut at = 0;
+    while at < ways.len() {
+        let (state, way) = ways[at].clone();
+        at += 1;
+        for event in &events {
+            let taken: Vec<&str> = way.iter().copied().chain([*event]).collect();
+            let next = edges.get(&(state, *event));
+            let last = if next.is_some() { Step::Continues } else { Step::Concluded(Verdict::False) };
+            let wanted: Vec<Step> = way.iter().map(|_| Step::Continues).chain([last]).collect();
+            assert_eq!(run(text, &taken), wanted, "{taken:?}");
+            if let Some(next) = next.filter(|next| ways.iter().all(|(known, _)| known != *next)) {
+                ways.push((next, taken));
+            }
+        }
+    }
+    ways.len() * events.len()
+}
+
+#[test]
+fn the_walk_through_an_automaton_of_linux_takes_each_event_in_each_state() {
+    assert_eq!(walked(include_str!("../../../examples/monitors/one-at-a-time.dot")), 4);
+    assert_eq!(walked(include_str!("../../../examples/monitors/budget.dot")), 6);
 }
 
 #[test]
