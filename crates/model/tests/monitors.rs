@@ -242,6 +242,26 @@ fn events_of_components_and_actions_that_cannot_be_are_refused_with_a_remedy() {
     assert!(restart.contains("\"restart\" cannot occur: no component of the system is restarted"), "{restart}");
 }
 
+/// Health tables become monitors, called after their partitions.
+#[test]
+fn monitors_of_partitions_with_the_longest_names_have_names_that_are_taken_and_differ() {
+    let longest = "m".repeat(tactus_model::MAX_NAME - 1);
+    let mut text =
+        "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitions'\nmajor-frame = '10 ms'\n".to_owned();
+    for n in 0..2 {
+        text += &format!(
+            "[[partition]]\nname = '{longest}{n}'\npolicy = 'partitioned-fp'\n\
+             windows = [{{ core = 0, start = '{} ms', length = '2 ms' }}]\nhealth = {{ deadline-missed = 'end-module' }}\n\
+             [[task]]\nname = 't{n}'\npartition = '{longest}{n}'\npriority = 1\nperiod = '10 ms'\nexecution = '1 ms'\n",
+            5 * n
+        );
+    }
+    let system = System::parse_toml(&text, Path::new("x.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+    let names: BTreeSet<&str> = system.monitors.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names.iter().all(|name| name.len() <= tactus_model::MAX_NAME && name.ends_with("-deadline-missed")));
+}
+
 #[test]
 fn the_monitors_of_the_page_are_taken() {
     let page = include_str!("../../../docs/monitors.md");

@@ -13,7 +13,7 @@ use tactus_abi::shared::Name;
 pub struct Grant {
     /// Where; 0 stands for no right: nothing begins there.
     pub entry: u64,
-    /// The target's number.
+    /// The target's number. Where there is no right: the row of the watched grant in its place and one more, or 0.
     pub component: u16,
 }
 

@@ -12,6 +12,7 @@ use tactus_rt::{calls, grant, Screen, Job, Signal};
 tactus_rt::component! { job: measure, services: [] }
 
 static WATCHED: (Sender, Receiver) = (Sender::new(), Receiver::new());
+static TWICE: Sender = Sender::new();
 static PLAIN: Sender = Sender::new();
 
 /// The median of what an action takes, less an empty pair of readings.
@@ -34,7 +35,7 @@ fn measure(job: &Job) {
     if job.number() > 0 {
         return;
     }
-    let opened = WATCHED.0.open("watched").and_then(|()| PLAIN.open("plain"));
+    let opened = WATCHED.0.open("watched").and_then(|()| TWICE.open("twice")).and_then(|()| PLAIN.open("plain"));
     let _ = writeln!(Screen, "gauge opened {opened:?}");
     gauge("null", calls::null);
     gauge("unwatched-signal", || drop(Signal::new("nobody").raise()));
@@ -57,9 +58,11 @@ fn measure(job: &Job) {
     let message = [1; 8];
     gauge("send-unwatched", || drop(PLAIN.send(&message)));
     gauge("send-watched", || drop(WATCHED.0.send(&message)));
-    let (nothing, watched, step) = (grant("nothing"), grant("watched"), grant("step"));
+    gauge("send-watched-twice", || drop(TWICE.send(&message)));
+    let [nothing, watched, twice, step] = ["nothing", "watched", "twice", "step"].map(grant);
     gauge("call-unwatched", || drop(nothing.call([0; 5])));
     gauge("call-watched", || drop(watched.call([0; 5])));
+    gauge("call-watched-twice", || drop(twice.call([0; 5])));
     // The property that a component of its own watches: a call for each event.
     gauge("outside", || drop(step.call([0; 5])));
 }

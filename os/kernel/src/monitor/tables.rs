@@ -201,9 +201,9 @@ impl Tables {
 
     /// The grant that is watched, and its row.
     pub fn grant(&self, component: u16, number: u64) -> Option<(u16, &'static WatchedGrant)> {
-        let is = |it: &&WatchedGrant| it.component == component && u64::from(it.number) == number;
-        let row = self.grants.iter().position(|it| is(&it))?;
-        Some((row as u16, self.grants.get(row)?))
+        let left = component::get(component).grants.get(number as usize).filter(|it| it.entry == 0)?;
+        let row = left.component.checked_sub(1)?;
+        Some((row, self.grants.get(usize::from(row))?))
     }
 
     /// The event of a thread's fault.
@@ -212,10 +212,9 @@ impl Tables {
     }
 }
 
-/// A grant whose calls are watched. In the component's own table it is none, so that the entry code leaves it to `call.rs`.
+/// A grant whose calls are watched. In the component's own table it is none, which tells its row here, so that the entry code leaves it
+/// to `call.rs`.
 pub struct WatchedGrant {
-    component: u16,
-    number: u32,
     /// The right itself.
     pub right: Grant,
     /// The events of its call and of its return.
@@ -272,15 +271,15 @@ pub fn set_up(frames: &mut Frames, object: *const u32, bytes: u64, components: u
     }
     // SAFETY: as above; so many were written.
     let channels = unsafe { core::slice::from_raw_parts(channels, made) };
-    let grant = |row: &[u32]| {
+    let grant = |(place, row): (usize, &[u32])| {
         let (component, number) = (row[0], row[1] as usize);
         let right = *component::get(row[0] as u16).grants.get(number).filter(|_| component < components)?;
-        let component = component as u16;
+        let left = Grant { component: place as u16 + 1, ..Grant::NONE };
         // SAFETY: no thread runs yet.
-        unsafe { component::set_up(component.into(), |it| it.grants[number] = Grant::NONE) };
-        Some(WatchedGrant { component, number: row[1], right, events: [row[2], row[3]] })
+        unsafe { component::set_up(component as usize, |it| it.grants[number] = left) };
+        Some(WatchedGrant { right, events: [row[2], row[3]] })
     };
-    let grants = make(frames, head.grants, rows(6, words::GRANT).map(grant))?;
+    let grants = make(frames, head.grants, rows(6, words::GRANT).enumerate().map(grant))?;
     // SAFETY: no core runs yet.
     let is_timed = |it: &Monitor| matches!(unsafe { &*it.watcher.get() }, Watcher::Timed(_));
     let timed = monitors.iter().enumerate().fold(0, |bits, (number, it)| bits | u64::from(is_timed(it)) << number);
