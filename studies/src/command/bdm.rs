@@ -1,13 +1,11 @@
 //! `tactus study bdm`: the experiment of JUNIPER D3.6 on virtual platforms again, in the simulator.
 
 use super::kept::{csv, markdown, plot, put, Line};
-use super::progress::Progress;
+use super::runs::{at_once, processors};
 use crate::bdm::linux::{self, Machinery};
 use crate::bdm::{self, Scheme, SOURCE};
 use clap::Args;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_time::Duration;
@@ -57,41 +55,18 @@ struct Run {
 /// Runs all of them and tells misses and decisions beside the source's.
 pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let cells: Vec<(usize, bool)> = (0..WAYS.len()).flat_map(|way| [(way, false), (way, true)]).collect();
-    let runs = cells.len() as u64 * arguments.seeds;
     lines::line(
         "study",
         format!("virtual platforms and throttling, two cores, {} runs of {} each", arguments.seeds, arguments.duration),
     );
-    let mut progress = Progress::new("study", "runs", runs);
     let mut found = vec![Vec::new(); cells.len()];
-    let next = AtomicU64::new(0);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
-            let (sender, next, cells) = (sender.clone(), &next, &cells);
-            scope.spawn(move || loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= runs {
-                    return;
-                }
-                let cell = (number / arguments.seeds) as usize;
-                let (way, background) = cells[cell];
-                let ran = one(WAYS[way].1, background, number % arguments.seeds + 1, arguments.duration);
-                if sender.send((cell, ran)).is_err() {
-                    return;
-                }
-            });
-        }
-        drop(sender);
-        let mut done = 0;
-        while let Ok((cell, ran)) = receiver.recv() {
-            found[cell].push(ran?);
-            done += 1;
-            progress.tell(done);
-        }
-        Ok::<(), Failure>(())
-    })?;
-    progress.end();
+    let every: Vec<(usize, u64)> =
+        (0..cells.len()).flat_map(|cell| (1..=arguments.seeds).map(move |seed| (cell, seed))).collect();
+    let work = |_, (cell, seed): &(usize, u64)| {
+        let (way, background) = cells[*cell];
+        one(WAYS[way].1, background, *seed, arguments.duration)
+    };
+    at_once(processors(), &every, work, |number, ran| found[every[number].0].push(ran))?;
     let rows: Vec<Vec<String>> = cells.iter().zip(&found).map(|(cell, runs)| row(*cell, runs)).collect();
     lines::put("misses per run, mean (most), of tasks 1 to 5, and the source's means; scheduler calls per run\n");
     let head = ["", "background", "1", "2", "3", "4", "5", "source", "calls", "reschedules in vain"];

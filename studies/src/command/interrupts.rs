@@ -6,15 +6,13 @@ mod machine;
 mod plot;
 mod spec;
 
-use super::progress::Progress;
+use super::runs::at_once;
 use clap::Args;
 use figures::{judge, Figures};
 use machine::{Guest, Source};
 use spec::{Point, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::stretches;
@@ -125,48 +123,17 @@ fn keep_logs(machine: &Path, logs: &Path, point: &Point) -> Result<(), Failure> 
 
 /// Runs the points on several machines at once; the figures come back in the order of the points.
 fn run(guest: &Guest, spec: &Spec, points: &[Point], machines: usize, folder: &Path) -> Result<Vec<Figures>, Failure> {
-    let next = AtomicUsize::new(0);
-    let mut progress = Progress::new("study", "runs", points.len() as u64);
     let mut figures: Vec<Option<Figures>> = vec![None; points.len()];
-    let (sender, receiver) = mpsc::channel();
-    let result = thread::scope(|scope| {
-        for machine in 0..machines.clamp(1, points.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            let logs = folder.join("logs");
-            let folder = folder.join(format!("machine-{machine}"));
-            scope.spawn(move || {
-                while let Some((number, point)) = points.get(next.load(Ordering::Relaxed)).and_then(|_| {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    Some((number, points.get(number)?))
-                }) {
-                    let ran = guest
-                        .run(spec, point, Source::Timer, &folder)
-                        .and_then(|totals| keep_logs(&folder, &logs, point).map(|()| totals))
-                        .map(|totals| Figures::new(spec, point, &totals));
-                    if sender.send((number, ran)).is_err() {
-                        break;
-                    }
-                }
-                let _ = fs::remove_dir_all(&folder);
-            });
-        }
-        drop(sender);
-        let mut done = 0;
-        while let Ok((number, ran)) = receiver.recv() {
-            match ran {
-                Ok(it) => figures[number] = Some(it),
-                Err(failure) => {
-                    // The others find nothing more to do.
-                    next.store(points.len(), Ordering::Relaxed);
-                    return Err(failure);
-                }
-            }
-            done += 1;
-            progress.tell(done);
-        }
-        Ok(())
-    });
-    progress.end();
+    let (logs, own) = (folder.join("logs"), |machine| folder.join(format!("machine-{machine}")));
+    let work = |machine, point: &Point| {
+        let totals = guest.run(spec, point, Source::Timer, &own(machine))?;
+        keep_logs(&own(machine), &logs, point)?;
+        Ok(Figures::new(spec, point, &totals))
+    };
+    let result = at_once(machines, points, work, |number, ran| figures[number] = Some(ran));
+    for machine in 0..machines {
+        let _ = fs::remove_dir_all(own(machine));
+    }
     result.map(|()| figures.into_iter().flatten().collect())
 }
 

@@ -15,6 +15,7 @@ mod kept;
 mod mc2;
 mod own_counts;
 mod progress;
+mod runs;
 mod schedulability;
 
 use clap::Subcommand;

@@ -3,12 +3,10 @@
 
 use super::segments::Segments;
 use crate::command::kept::{csv, markdown, plot, put, Line};
-use crate::command::progress::Progress;
+use crate::command::runs::at_once;
 use crate::mc2::{overhead_system, OVERHEAD_SHARES};
 use clap::Args;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use tactus_machine::boot::{boot, compile_with, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::failure::{Failure, Outcome};
@@ -148,36 +146,14 @@ fn run(arguments: &Arguments, programs: &[Programs], points: &[Point]) -> Result
             cells.extend((0..SETS.len()).map(|set| Cell { cores, n, set, runs: Vec::new() }));
         }
     }
-    let next = AtomicUsize::new(0);
-    let mut progress = Progress::new("study", "runs", points.len() as u64);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for machine in 0..arguments.machines {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(point) = points.get(number) else { return };
-                let done = one(arguments, &programs[point.set], point, machine);
-                let failed = done.is_err();
-                if sender.send((number, done)).is_err() || failed {
-                    return;
-                }
-            });
+    let work = |machine, point: &Point| one(arguments, &programs[point.set], point, machine as u16);
+    at_once(arguments.machines.into(), points, work, |number, segments| {
+        let point = &points[number];
+        let same = |cell: &&mut Cell| cell.cores == point.cores && cell.n == point.n && cell.set == point.set;
+        if let (Some(cell), Some(segments)) = (cells.iter_mut().find(same), segments) {
+            cell.runs.push(segments);
         }
-        drop(sender);
-        let mut done = 0;
-        while let Ok((number, segments)) = receiver.recv() {
-            let point = &points[number];
-            let same = |cell: &&mut Cell| cell.cores == point.cores && cell.n == point.n && cell.set == point.set;
-            if let (Some(cell), Some(segments)) = (cells.iter_mut().find(same), segments?) {
-                cell.runs.push(segments);
-            }
-            done += 1;
-            progress.tell(done);
-        }
-        Ok::<(), Failure>(())
     })?;
-    progress.end();
     Ok(cells)
 }
 

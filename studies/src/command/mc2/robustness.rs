@@ -4,12 +4,10 @@
 use super::overheads::length;
 use super::statements::{rows, verdict, Row};
 use crate::command::kept::{csv, markdown, plot, put, Line};
-use crate::command::progress::Progress;
+use crate::command::runs::{at_once, processors};
 use crate::mc2::{robustness_system, Behaviour, OfLevel, Tally, ROBUSTNESS_SHARES};
 use clap::Args;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use tactus_machine::boot::{boot, compile_ours, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::emulator::Emulator;
@@ -116,32 +114,13 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let programs = (!arguments.kernel.is_zero()).then(programs).transpose()?;
     let mut found = vec![vec![Levels::default(); MEANS.len()]; SERIES.len()];
     let seeds = (0..arguments.systems).map(|number| good_seed(arguments, number)).collect::<Result<Vec<u64>, _>>()?;
-    let next = AtomicUsize::new(0);
-    let mut progress = Progress::new("study", "runs", points.len() as u64);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
-            let (sender, next, points, seeds) = (sender.clone(), &next, &points, &seeds);
-            scope.spawn(move || loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&(series, mean, seed)) = points.get(number) else { return };
-                let system =
-                    system(arguments, series, MEANS[mean], seeds[seed as usize], arguments.duration, Duration::ZERO);
-                if sender.send((series, mean, simulated(&system))).is_err() {
-                    return;
-                }
-            });
-        }
-        drop(sender);
-        let mut done = 0;
-        while let Ok((series, mean, levels)) = receiver.recv() {
-            found[series][mean].iter_mut().zip(&levels?).for_each(|(all, one)| all.join(one));
-            done += 1;
-            progress.tell(done);
-        }
-        Ok::<(), Failure>(())
+    let work = |_, &(series, mean, seed): &(usize, usize, u64)| {
+        simulated(&system(arguments, series, MEANS[mean], seeds[seed as usize], arguments.duration, Duration::ZERO))
+    };
+    at_once(processors(), &points, work, |number, levels| {
+        let (series, mean, _) = points[number];
+        found[series][mean].iter_mut().zip(&levels).for_each(|(all, one)| all.join(one));
     })?;
-    progress.end();
     let rows = rows(&found);
     let mut page = write(arguments, &found, &rows, &head)?;
     let mut agrees = None;
