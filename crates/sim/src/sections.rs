@@ -17,6 +17,7 @@ impl Programs {
     pub(crate) fn new(mut sections: Vec<Vec<CriticalSection>>) -> Programs {
         for all in &mut sections {
             all.sort_by_key(|section| (section.from, std::cmp::Reverse(section.until)));
+            *all = one_inside_another(all);
         }
         Programs { told: vec![(0, Vec::new()); sections.len()], sections }
     }
@@ -76,6 +77,45 @@ impl Programs {
     }
 }
 
+/// The sections of a job as they come about where some last longer than declared and reach into the next: a job leaves the one that it
+/// entered last first. One on a resource that it holds already changes nothing but how long it holds that.
+fn one_inside_another(declared: &[CriticalSection]) -> Vec<CriticalSection> {
+    let mut all: Vec<CriticalSection> = Vec::new();
+    for section in declared {
+        let mut held = false;
+        for outer in all.iter_mut().filter(|it| it.from <= section.from && section.from < it.until) {
+            outer.until = outer.until.max(section.until);
+            held |= outer.resource == section.resource;
+        }
+        if !held {
+            all.push(*section);
+        }
+    }
+    all
+}
+
 fn word(held: &[CriticalSection]) -> Sections {
     held.iter().fold(Sections::NONE, |word, section| word.enter(section.resource).unwrap_or(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tactus_time::Duration;
+
+    #[test]
+    fn a_section_that_reaches_into_the_next_lasts_until_its_end() {
+        let section = |resource, from, until| CriticalSection {
+            resource,
+            from: Duration::from_millis(from),
+            until: Duration::from_millis(until),
+        };
+        let made = |declared: &[(_, u64, u64)]| {
+            one_inside_another(&declared.iter().map(|&(r, from, until)| section(r, from, until)).collect::<Vec<_>>())
+        };
+        assert_eq!(made(&[(0, 1, 5), (0, 4, 8), (0, 9, 10)]), [section(0, 1, 8), section(0, 9, 10)]);
+        assert_eq!(made(&[(0, 1, 5), (1, 4, 8)]), [section(0, 1, 8), section(1, 4, 8)]);
+        // One inside another, and one behind another, stay as they are.
+        assert_eq!(made(&[(0, 1, 5), (1, 2, 3), (0, 5, 6)]), [section(0, 1, 5), section(1, 2, 3), section(0, 5, 6)]);
+    }
 }

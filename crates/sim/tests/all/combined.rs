@@ -106,6 +106,9 @@ fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
     let seen = compare(0..150);
     println!("{seen:?}");
     assert!(seen.accepted > 10 && seen.promises > 250 && seen.early > 5 && seen.long > 2, "{seen:?}");
+    // A section that reaches into the job's next one on the same resource.
+    compare(78_476..78_477);
+    compare(153_788..153_789);
 }
 
 /// As many as `TACTUS_SYSTEMS` says, from seed `TACTUS_FIRST` on.
