@@ -68,6 +68,20 @@ fn the_example_partition_of_a653rs_runs() {
     assert_eq!(run.summary.task("periodic3").completed(), 200, "{}", run.said.output);
 }
 
+/// `examples/c-partition`: compiled by the C compiler of this computer against the header, with all warnings as errors, and linked
+/// with the runtime. Its own checks of return codes and of what is given pass, and everything is in time.
+#[test]
+fn a_partition_in_c_is_compiled_linked_and_runs() {
+    let run = Finished::run(&file("examples/c-partition/c-partition.toml"), &[]);
+    let said: Vec<&str> = run.log.lines().filter_map(|line| line.strip_prefix("| autopilot: ")).collect();
+    assert!(said.starts_with(&["messages 40"]) && said.ends_with(&["wrong 0"]), "{}{}", run.log, run.said.output);
+    // Each message is written on, sent and received, and 26 answers are others.
+    let answers: u32 = said[1].strip_prefix("answers ").and_then(|count| count.parse().ok()).expect("a count");
+    assert!(answers >= 3 * 40 + 26, "{said:?}");
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    assert_eq!(run.summary.task("control").completed(), 200, "{}", run.said.output);
+}
+
 /// The health table says how it begins anew; it is told by mode and start condition, and the other partition misses nothing.
 #[test]
 fn a_partition_that_faults_begins_anew_by_a_cold_or_a_warm_start_as_its_health_table_says() {
