@@ -32,6 +32,10 @@ type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static
 /// The target of the bare machine.
 const BARE: &str = "x86_64-unknown-none";
 
+/// What tests whole systems, and is built with them.
+const SCENARIO_LINTS: [&str; 8] =
+    ["clippy", "--quiet", "--all-targets", "-p", "tactus-scenarios", "--", "-D", "warnings"];
+
 /// What runs on the bare machine.
 const BARE_LINTS: [&str; 24] = [
     "clippy",
@@ -132,9 +136,10 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     // A build of its own for each checker, beside the ordinary one.
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
     let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
-    let steps: [Step; 9] = [
+    let steps: [Step; 10] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
+        (TestKind::Lints, "lints, scenarios", &SCENARIO_LINTS, &[]),
         (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Lints, "lints, with a heap", &HEAP_LINTS, &[]),
         (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),

@@ -34,11 +34,14 @@ fn system(scratch: &Scratch, name: &str, restarts: &str) -> std::path::PathBuf {
     scratch.write("isolation.toml", &text)
 }
 
+/// What a record tells of a task, times aside: what happened, the task, the job, the nominal release.
+type Told = (EventKind, u16, u32, Option<u64>);
+
 /// What the trace tells of the other partitions' tasks, and when.
-fn others(run: &Finished) -> Vec<((EventKind, u16, u32, Option<u64>), u64)> {
+fn others(run: &Finished) -> Vec<(Told, u64)> {
     let trace = run.trace();
     let records = trace.cores[0].iter().filter_map(|r| Some((r, r.task.filter(|task| task.0 != 15)?)));
-    // The nominal release; what else there is counts times.
+    // What else there is counts times.
     let fixed = |kind: EventKind, arg: u64| (kind == EventKind::Release).then_some(arg);
     records.map(|(r, task)| ((r.kind, task.0, r.job, fixed(r.kind, r.arg)), r.time.as_nanos())).collect()
 }
