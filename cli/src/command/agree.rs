@@ -379,6 +379,11 @@ fn judge(
     if line.accepted {
         line.promises = kept.len() as u64;
         line.worst = kept.iter().filter_map(|task| task.worst_over_bound).fold(0.0, f64::max);
+        for chain in &summary.chains {
+            let Some((response, bound)) = chain.response.as_ref().zip(chain.bound) else { continue };
+            line.messages += chain.completed;
+            line.worst_message = line.worst_message.max(response.max.as_nanos() as f64 / bound.as_nanos() as f64);
+        }
     }
     if let Ok(mut totals) = totals.lock() {
         totals.costs.add(system, &seen);
@@ -426,6 +431,11 @@ fn tell(totals: &Totals) {
             all().map(|line| line.worst).fold(0.0, f64::max),
         ),
     );
+    if sum(|line| line.messages) > 0 {
+        let worst = all().map(|line| line.worst_message).fold(0.0, f64::max);
+        let count = lines::grouped(sum(|line| line.messages));
+        lines::line("", format!("{count} messages and passages of chains; worst latency ÷ bound {worst:.3}"));
+    }
     if sum(|line| line.changes) > 0 {
         lines::line(
             "",

@@ -56,7 +56,7 @@ const BARE_LINTS: [&str; 24] = [
     "-p",
     "tactus-net",
     "--features",
-    "tactus-rt/apex",
+    "tactus-rt/apex-c",
     "--",
     "-D",
     "warnings",

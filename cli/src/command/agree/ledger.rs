@@ -14,7 +14,7 @@ use tactus_time::Duration;
 const NAME: &str = "systems.csv";
 const HEAD: &str =
     "seed,policy,servers,depth,cores,tasks,accepted,decisions,records,jobs,late_ns,allowed_ns,steps,equal,races,\
-drifts,difference_ns,promises,worst,problems,changes,effects,refused";
+drifts,difference_ns,promises,worst,messages,worst_message,problems,changes,effects,refused";
 
 /// What was found of one system.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +43,9 @@ pub struct Line {
     /// Promises that were held against the run, and the longest response ÷ bound.
     pub promises: u64,
     pub worst: f64,
+    /// Messages and other passages of chains that were promised a latency, and the longest latency ÷ bound.
+    pub messages: u64,
+    pub worst_message: f64,
     /// What did not agree.
     pub problems: u64,
     /// Changes of the running system that are asked for, took effect, were refused.
@@ -80,10 +83,13 @@ impl Line {
             (self.lateness.as_nanos(), self.allowed.as_nanos(), self.difference.as_nanos());
         let Line { seed, policy, servers, depth, cores, tasks, decisions, records, jobs, steps, .. } = self;
         let (accepted, equal) = (u8::from(self.accepted), u8::from(self.equal));
-        let Line { races, drifts, promises, worst, problems, changes, effects, refused, .. } = self;
+        let Line {
+            races, drifts, promises, worst, messages, worst_message, problems, changes, effects, refused, ..
+        } = self;
         format!(
             "{seed},{policy},{servers},{depth},{cores},{tasks},{accepted},{decisions},{records},{jobs},{late},{allowed},\
-             {steps},{equal},{races},{drifts},{difference},{promises},{worst},{problems},{changes},{effects},{refused}\n"
+             {steps},{equal},{races},{drifts},{difference},{promises},{worst},{messages},{worst_message},{problems},\
+             {changes},{effects},{refused}\n"
         )
     }
 
@@ -112,10 +118,12 @@ impl Line {
             difference: time(16)?,
             promises: number(17)?,
             worst: fields[18].parse().ok()?,
-            problems: number(19)?,
-            changes: number(20)?,
-            effects: number(21)?,
-            refused: number(22)?,
+            messages: number(19)?,
+            worst_message: fields[20].parse().ok()?,
+            problems: number(21)?,
+            changes: number(22)?,
+            effects: number(23)?,
+            refused: number(24)?,
         })
     }
 }

@@ -12,6 +12,8 @@
 
 mod blackboard;
 mod buffer;
+#[cfg(feature = "apex-c")]
+pub mod c;
 mod error;
 mod event;
 mod hypervisor;

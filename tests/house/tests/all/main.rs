@@ -3,4 +3,5 @@
 mod arrows;
 mod book;
 mod circles;
+mod header;
 mod words;

@@ -68,6 +68,47 @@ fn the_example_partition_of_a653rs_runs() {
     assert_eq!(run.summary.task("periodic3").completed(), 200, "{}", run.said.output);
 }
 
+/// An instruction is a nanosecond. The readings of the clock around it are in the figures.
+#[test]
+fn a_sampling_port_is_written_and_read_within_400_instructions() {
+    let scratch = Scratch::new("apex-cost");
+    let apex = file("tests/scenarios/apex");
+    let more = format!(
+        "[[component]]\nname = 'reading'\ncrate = '{}'\nuses = {{ console = 'console.write' }}\n[[partition]]\nname = 'beside'\n\
+         policy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '9 ms', length = '1 ms' }}]\ncomponents = ['reading']\n{}{}{}",
+        apex.display(),
+        process("writing", "writer", 1, "300 us"),
+        process("reading", "reader", 1, "300 us"),
+        channel("state", "writer", "reader", "kind = 'sampling'\nsize = '64 B'\nrefresh-period = '10 ms'"),
+    );
+    let run = Finished::run(&system(&scratch, "writing", &more), &[]);
+    let longest = |what: &str| -> u32 {
+        let line = run
+            .log
+            .lines()
+            .find(|line| line.contains(what))
+            .unwrap_or_else(|| panic!("{}{}", run.log, run.said.output));
+        println!("{line}");
+        line.trim_end_matches(" ns").rsplit(' ').next().and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let (write, read) = (longest("40 times written, at most"), longest("times read, at most"));
+    assert!(write > 0 && read > 0 && write + read <= 400, "{write} + {read}");
+}
+
+/// `examples/c-partition`: compiled by the C compiler of this computer against the header, with all warnings as errors, and linked
+/// with the runtime. Its own checks of return codes and of what is given pass, and everything is in time.
+#[test]
+fn a_partition_in_c_is_compiled_linked_and_runs() {
+    let run = Finished::run(&file("examples/c-partition/c-partition.toml"), &[]);
+    let said: Vec<&str> = run.log.lines().filter_map(|line| line.strip_prefix("| autopilot: ")).collect();
+    assert!(said.starts_with(&["messages 40"]) && said.ends_with(&["wrong 0"]), "{}{}", run.log, run.said.output);
+    // Each message is written on, sent and received, and 26 answers are others.
+    let answers: u32 = said[1].strip_prefix("answers ").and_then(|count| count.parse().ok()).expect("a count");
+    assert!(answers >= 3 * 40 + 26, "{said:?}");
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    assert_eq!(run.summary.task("control").completed(), 200, "{}", run.said.output);
+}
+
 /// The health table says how it begins anew; it is told by mode and start condition, and the other partition misses nothing.
 #[test]
 fn a_partition_that_faults_begins_anew_by_a_cold_or_a_warm_start_as_its_health_table_says() {
