@@ -398,7 +398,7 @@ fn blocking_terms_are_those_of_the_textbook() {
 }
 
 /// Three tasks of SchedCAT's tests (`tests/fp_blocking.py`, `PFPSpinlockInflationVsILP1`), whose waiting is counted as execution there
-/// too. Its linear program gives the first and the last 100 less.
+/// too. Its linear program gives the two that share a core a section less.
 #[test]
 fn responses_of_spinning_tasks_are_those_of_schedcat() {
     let task = |core, execution, period| Sharing {
