@@ -105,7 +105,7 @@ fn release<P: Policy>(
     (task, at): (TaskId, Instant),
 ) -> Option<Next> {
     let look = state.read_clock();
-    let mut writer = state.ring.reserve().filter(|_| look.now < state.short_limit)?;
+    let mut writer = state.ring.reserve().filter(|_| look.now < state.lone_limit)?;
     let (level, at) = (EntryReason::Arrival as u8, at.min(look.now));
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Arrival as u8);

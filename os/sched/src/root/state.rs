@@ -80,7 +80,7 @@ pub struct CoreState {
     pub limit: Instant,
     /// The same where the policy's work is all: zero where monitors are told of what it decides.
     pub lone_limit: Instant,
-    /// The same for the short path, which not every policy has.
+    /// The same for the short path of the timer, which not every policy has.
     pub short_limit: Instant,
     /// When the next piece of a restart is due.
     restart: Instant,
