@@ -4,14 +4,22 @@
 use crate::raised::raise;
 use crate::random::Random;
 use crate::released::release_each_other;
+use crate::sharing::{sharing, sharing_on};
 use crate::waiting::{beside_resources, wait};
 use tactus_model::System;
 
+/// From this seed on systems have five to eight cores.
+const LARGE: u64 = 1_000_000;
+
 /// The system of this seed: one that shares resources ([`sharing`](crate::sharing), without preemption thresholds), of whose tasks
-/// half wait and some release others. In every second one components raise events that release some of the rest.
+/// half wait and some release others. In every second one components raise events that release some of the rest. It has one to four
+/// cores, from seed 1,000,000 on five to eight.
 pub fn combined(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x636f_6d62);
-    let mut system = beside_resources(seed);
+    let mut system = beside_resources(match seed {
+        ..LARGE => sharing(seed),
+        LARGE.. => sharing_on(seed, 5..=8),
+    });
     wait(&mut random, &mut system);
     release_each_other(&mut random, &mut system);
     if seed % 2 == 1 {

@@ -2,6 +2,7 @@
 
 use crate::random::Random;
 use crate::Draw;
+use std::ops::RangeInclusive;
 use tactus_model::{
     Migration, Policy, Resource, ResourceProtocol, Scheduling, Section, System, TaskOrder, TaskPlacement,
 };
@@ -17,9 +18,14 @@ const SHORTEST_SECTION: Duration = Duration::from_micros(20);
 /// all cores as well, by MSRP and FMLP. Up to three sections in a job, some with another inside. Under fixed priorities a third of the
 /// tasks beside ceilings have preemption thresholds, and shorter periods have larger priorities.
 pub fn sharing(seed: u64) -> System {
+    sharing_on(seed, 1..=4)
+}
+
+/// The same on as many cores as one of these.
+pub(crate) fn sharing_on(seed: u64, cores: RangeInclusive<u64>) -> System {
     let mut random = Random::new(seed ^ 0x6c6f_636b);
     let order = ORDERS[(seed % ORDERS.len() as u64) as usize];
-    let cores = random.between(1, 4) as usize;
+    let cores = random.between(*cores.start(), *cores.end()) as usize;
     let tasks = random.between(3, 8) as usize * cores;
     let policy = Policy::Ordered { spread: Migration::Partitioned, order };
     let utilisation = 0.3 + 0.6 * random.unit();

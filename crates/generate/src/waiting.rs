@@ -22,7 +22,7 @@ const SHORTEST_WAIT: Duration = Duration::from_micros(20);
 pub fn waiting(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x7761_6974);
     let mut system = match seed % 3 {
-        0 => beside_resources(seed / 3),
+        0 => beside_resources(sharing(seed / 3)),
         _ => plain(seed, &mut random),
     };
     system.name = format!("waiting-{seed}");
@@ -36,8 +36,8 @@ pub(crate) fn wait(random: &mut Random, system: &mut System) {
     system.scheduling.waits = waits;
 }
 
-pub(crate) fn beside_resources(seed: u64) -> System {
-    let mut system = sharing(seed);
+/// The system without preemption thresholds, with which jobs do not wait.
+pub(crate) fn beside_resources(mut system: System) -> System {
     system.scheduling.places.iter_mut().for_each(|place| place.threshold = None);
     system
 }

@@ -68,3 +68,40 @@ fn inflate(tasks: &[Sharing], i: usize, responses: &[Duration]) -> Sporadic {
     let execution = own.task.execution.checked_add(to_duration(spin)).unwrap_or(Duration::MAX);
     Sporadic { execution, ..own.task }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocking::Request;
+
+    /// The example of SchedCAT's own tests (`tests/locking.py`, `Test_bounds`), with its figures: as many sections as a core's jobs bring
+    /// while a job is pending for a period, and MSRP's blocking on arrival.
+    #[test]
+    fn waiting_and_blocking_of_schedcat_s_example_are_equal() {
+        let ns = Duration::from_nanos;
+        let task = |core, period, requests: &[(usize, u64, u64)]| Sharing {
+            task: Sporadic::implicit(ns(1), ns(period)),
+            core,
+            requests: requests
+                .iter()
+                .map(|&(resource, count, length)| Request { resource, length: ns(length), count })
+                .collect(),
+        };
+        let (shared, local) = (0, 99);
+        let tasks = [
+            task(0, 100, &[(shared, 1, 77)]),
+            task(0, 50, &[(shared, 1, 6)]),
+            task(0, 10, &[(shared, 1, 5)]),
+            task(1, 10, &[(shared, 1, 7)]),
+            task(2, 20, &[(shared, 4, 1)]),
+            task(2, 30, &[(shared, 1, 7), (local, 1, 1)]),
+            task(2, 100, &[(local, 100, 123_456)]),
+        ];
+        let blocking = [6 + 7 + 7, 5 + 7 + 7, 0, 0, 7 + 7 + 77, 123_456, 0];
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|i| msrp::blocking(&tasks, i)), blocking.map(ns));
+        // There a response is taken to be as long as the period.
+        let responses: Vec<Duration> = tasks.iter().map(|s| s.task.period).collect();
+        let waits = |i| inflate(&tasks, i, &responses).execution - ns(1);
+        assert_eq!([4, 5, 6].map(waits), [3 * 7 + 2 * 77 + 2 * 6, 7 + 77, 0].map(ns));
+    }
+}

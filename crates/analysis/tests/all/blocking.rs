@@ -396,3 +396,18 @@ fn blocking_terms_are_those_of_the_textbook() {
     // Under MrsP resource 2 has no ceiling that reaches the first task.
     assert_eq!(mrsp::blocking(&apart, 0), ns(8));
 }
+
+/// Three tasks of SchedCAT's tests (`tests/fp_blocking.py`, `PFPSpinlockInflationVsILP1`), whose waiting is counted as execution there
+/// too. Its linear program gives the two that share a core a section less.
+#[test]
+fn responses_of_spinning_tasks_are_those_of_schedcat() {
+    let task = |core, execution, period| Sharing {
+        task: Sporadic::implicit(ns(execution), ns(period)),
+        core,
+        requests: vec![Request { resource: 0, length: ns(100), count: 1 }],
+    };
+    let tasks = [task(0, 1_700, 10_000), task(0, 2_700, 15_000), task(1, 6_700, 34_000)];
+    let expected = [2_000, 4_600, 6_800].map(|response| Some(ns(response)));
+    assert_eq!(fmlp::responses(&tasks, &mut Effort::default()), expected);
+    assert_eq!(msrp::responses(&tasks, &mut Effort::default()), expected);
+}

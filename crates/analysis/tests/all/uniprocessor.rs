@@ -225,3 +225,40 @@ fn bounds_equal_those_of_the_verified_analysis_in_100_000_sets_each() {
     println!("fixed priorities: {} bounds of 100000 sets", equal_under_fixed_priorities(105, 100_000));
     println!("EDF: {:?} sets and bounds", equal_under_edf(106, 100_000));
 }
+
+/// The example of 18 tasks that SchedCAT's tests name after Audsley (`tests/fp.py`, `AudsleyExample`): execution, period, deadline, blocking,
+/// jitter, and the response without the latter, all in µs.
+#[test]
+fn blocking_and_jitter_give_the_responses_of_audsley_s_example() {
+    const TASKS: [[u64; 6]; 18] = [
+        [51, 1_000, 1_000, 0, 0, 51],
+        [3_000, 2_000_000, 5_000, 300, 0, 3_504],
+        [2_000, 25_000, 25_000, 600, 0, 5_906],
+        [5_000, 25_000, 25_000, 900, 0, 11_512],
+        [1_000, 40_000, 40_000, 1_350, 0, 13_064],
+        [3_000, 50_000, 50_000, 1_350, 0, 16_217],
+        [5_000, 50_000, 50_000, 750, 0, 20_821],
+        [8_000, 59_000, 59_000, 750, 0, 36_637],
+        [9_000, 80_000, 80_000, 1_350, 0, 47_798],
+        [2_000, 80_000, 80_000, 450, 0, 48_949],
+        [5_000, 100_000, 100_000, 1_050, 0, 99_150],
+        [1_000, 200_000, 200_000, 450, 1_000, 99_550],
+        [3_000, 200_000, 200_000, 450, 0, 140_641],
+        [1_000, 200_000, 200_000, 450, 0, 141_692],
+        [1_000, 200_000, 200_000, 1_350, 0, 143_694],
+        [3_000, 1_000_000, 1_000_000, 0, 0, 145_446],
+        [1_000, 1_000_000, 1_000_000, 0, 0, 146_497],
+        [1_000, 1_000_000, 1_000_000, 0, 0, 147_548],
+    ];
+    let us = Duration::from_micros;
+    let task = |&[execution, period, deadline, _, jitter, _]: &[u64; 6]| Sporadic {
+        jitter: us(jitter),
+        ..Sporadic::new(us(execution), us(period), us(deadline))
+    };
+    let set: Vec<Sporadic> = TASKS.iter().map(task).collect();
+    for (i, [.., blocking, jitter, response]) in TASKS.iter().enumerate() {
+        let blocking = us(*blocking);
+        let ours = fixed_priority::response(&set[i], &set[..i], blocking, &Dedicated, &mut Effort::default());
+        assert_eq!(ours, Some(us(response + jitter)), "task {i}");
+    }
+}

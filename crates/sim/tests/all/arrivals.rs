@@ -1,7 +1,8 @@
 //! Tasks that arrivals, bursts of them and completions release, against an oracle that sorts everything at every instant; and their bounds and
 //! those of their chains.
 
-use crate::common::oracle::releases_and_completions;
+use crate::ceilings::draw;
+use crate::common::oracle::{parsed, releases_and_completions};
 use std::fmt::Write;
 use std::path::Path;
 use tactus_generate::Random;
@@ -295,6 +296,28 @@ fn compare(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
     }
     println!("{bursts} with bursts; {faults} with arrivals that were named as faults");
     (accepted, chains, jobs)
+}
+
+/// The schedules of docs/arrivals.md: what comes at 5 ms, 3 ms after the arrival before, has its job at 12 ms; no job; or its job at 12 ms
+/// and a verdict that names the task.
+#[test]
+fn an_early_arrival_waits_or_is_dropped_or_is_named() {
+    let drawn = |early: &str| {
+        let system = parsed(&format!(
+            "[system]\ncores = 1\nduration = '40 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-fp'\n\
+            [[task]]\nname = 'valve'\nrelease = 'sporadic'\nearly = '{early}'\nperiod = '10 ms'\nexecution = '3 ms'\npriority = 2\n\
+            [[task]]\nname = 'log'\nperiod = '40 ms'\nexecution = '20 ms'\npriority = 1\n"
+        ));
+        let (trace, verdict) = simulated(&system, &[vec![2, 5, 24], vec![]]);
+        (draw(&trace, 1, 32), verdict)
+    };
+    //            0         10        20        30
+    let delayed = "bbaaabbbbbbbaaabbbbbbbbbaaabb...";
+    assert_eq!(drawn("delay"), (delayed.to_string(), Verdict::Held));
+    assert_eq!(drawn("drop"), ("bbaaabbbbbbbbbbbbbbbbbb.aaa.....".to_string(), Verdict::Held));
+    let (schedule, verdict) = drawn("fault");
+    assert_eq!(schedule, delayed);
+    assert!(matches!(&verdict, Verdict::Broken(it) if it.cause.text.contains("valve")), "{verdict:?}");
 }
 
 #[test]
