@@ -119,14 +119,15 @@ impl Interference {
     /// Cycles that a job can lose at most: `alone` is its time alone in its colours, `misses` its accesses to memory.
     ///
     /// Each access waits for at most one of each other processor; and all of them together for what the others may ask for
-    /// while the job runs, a budget more at each end. Nothing if the second bound does not converge and the first is not asked for.
+    /// while the job runs, a budget more at each end, and a line each that was asked for before and still waits. Where the second
+    /// does not converge, the first holds.
     pub fn delay(&self, alone: u64, misses: u64) -> u64 {
         let by_access = misses * self.others * self.service;
         let Some((lines, period)) = self.regulation else { return by_access };
         let mut delay = 0;
         loop {
             let periods = (alone + delay).div_ceil(period) + 1;
-            let next = (self.others * lines * periods * self.service).min(by_access);
+            let next = (self.others * (lines * periods + 1) * self.service).min(by_access);
             if next <= delay || next == by_access {
                 return next.max(delay);
             }

@@ -1,8 +1,8 @@
 //! Programs that run side by side: what each access of each costs while the others run.
 //!
 //! Every processor has a clock of its own in cycles; the one that is least far takes the next access. Memory serves one line after
-//! the other, those written back among them. A processor can be regulated: after a given number of accesses to memory in a period it waits for the next period
-//! (Yun et al., MemGuard, RTAS 2013).
+//! the other, those written back among them. A processor can be regulated: after a given number of accesses to memory in a period it
+//! stands still until the next (Yun et al., MemGuard, RTAS 2013).
 
 use crate::colours::{Colour, Colours};
 use crate::events::{Kind, Served};
@@ -198,22 +198,25 @@ impl Corun {
         self.memory_free = self.memory_free.max(running.clock) + written * self.service;
         if served == Served::Memory {
             running.memory += 1;
+            // Memory is taken in the order of the clocks: who has used up its budget waits with its *next* step, so that it keeps no
+            // place in memory's queue meanwhile.
+            let mut until = 0;
             if let Some(Regulation { lines, period }) = regulation {
                 let window = running.clock / period;
-                if window != running.window {
+                if window != running.window || running.memory == 1 {
                     (running.window, running.left) = (window, lines);
-                } else if running.left == 0 {
-                    running.window += 1;
-                    running.left = lines;
-                    running.clock = running.window * period;
                 }
                 running.left = running.left.saturating_sub(1);
+                if running.left == 0 {
+                    until = (window + 1) * period;
+                }
             }
             let begin = running.clock.max(self.memory_free);
             self.memory_free = begin + self.service;
-            running.clock = begin;
+            running.clock = (begin + u64::from(self.model.cost(served))).max(until);
+        } else {
+            running.clock += u64::from(self.model.cost(served));
         }
-        running.clock += u64::from(self.model.cost(served));
         running.done += 1;
     }
 }
