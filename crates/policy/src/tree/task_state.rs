@@ -280,7 +280,7 @@ impl TaskState {
     #[inline]
     pub(super) fn arrives_alone(&self, at: Instant) -> bool {
         // One that is held to a budget of each period has no arrivals.
-        let usual = self.overrun != Overrun::Stop && self.order != TaskOrder::RoundRobin && !self.proxy;
+        let usual = self.overrun != Overrun::Stop && !self.order.takes_turns() && !self.proxy;
         usual
             && self.pending == 0
             && !self.removed
@@ -315,7 +315,7 @@ impl TaskState {
             Overrun::Kill => self.due() > now,
             Overrun::Continue | Overrun::Skip => true,
         };
-        free && !self.proxy && self.order != TaskOrder::RoundRobin
+        free && !self.proxy && !self.order.takes_turns()
     }
 
     /// The arrival that waited first has its job, or none at all: it waits no longer.

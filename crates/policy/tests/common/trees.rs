@@ -22,12 +22,12 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
         0usize..8,
         1u64..10,
         shortest..shortest * 4,
-        (0usize..9, 0u32..3, any::<bool>(), any::<bool>()),
+        (0usize..TaskOrder::ALL.len(), 0u32..3, any::<bool>(), any::<bool>()),
     );
     let task = (any::<u16>(), any::<u8>(), 0u64..shortest, shortest..shortest * 4, 1u64..10, 0u32..4, 0usize..4);
     let least = (shortest / 10).max(1);
-    (1usize..=4, 0usize..9, prop::collection::vec(server, 0..6), prop::collection::vec(task, 1..8)).prop_map(
-        move |(cores, order, servers, tasks)| {
+    (1usize..=4, 0usize..TaskOrder::ALL.len(), prop::collection::vec(server, 0..6), prop::collection::vec(task, 1..8))
+        .prop_map(move |(cores, order, servers, tasks)| {
             let all = CoreSet::first(cores).bits();
             let mut tree = vec![Server {
                 parent: 0,
@@ -97,8 +97,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                 kind: PolicySpec::Servers(Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new() }),
                 tasks,
             }
-        },
-    )
+        })
 }
 
 /// The parts of a set-up for a tree.
