@@ -26,20 +26,18 @@ pub fn at_once<I: Sync, O: Send>(
             scope.spawn(move || loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(input) = inputs.get(number) else { return };
-                if sender.send((number, work(thread, input))).is_err() {
+                let result = work(thread, input);
+                if result.is_err() {
+                    next.store(inputs.len(), Ordering::Relaxed);
+                }
+                if sender.send((number, result)).is_err() {
                     return;
                 }
             });
         }
         drop(sender);
         for (done, (number, result)) in receiver.iter().enumerate() {
-            match result {
-                Ok(result) => take(number, result),
-                Err(failure) => {
-                    next.store(inputs.len(), Ordering::Relaxed);
-                    return Err(failure);
-                }
-            }
+            take(number, result?);
             progress.tell(done as u64 + 1);
         }
         Ok(())
@@ -76,6 +74,6 @@ mod tests {
         let mut taken = 0;
         let result = at_once(1, &inputs, work, |_, ()| taken += 1);
         assert!(matches!(result, Err(Failure::Input(words)) if words == "three") && taken == 3);
-        assert!(begun.load(Ordering::Relaxed) < 100);
+        assert_eq!(begun.load(Ordering::Relaxed), 4);
     }
 }
