@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use tactus_machine::failure::Failure;
 
-/// Does `work` for each of the inputs, with so many threads, and hands each result with its input's number to `take`, in the calling
+/// Does `work` for each of the inputs, on `threads` threads, and hands each result with its input's number to `take`, in the calling
 /// thread, as it comes. `work` learns the number of its thread. The line of progress counts the results.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ static RINGS: Rings = Rings(
 const WRITTEN: usize = 1;
 const DROPPED: usize = 2;
 
-/// Makes a ring for each core out of this memory, of so many bytes. During set-up.
+/// Makes a ring for each core out of these bytes of memory. During set-up.
 pub fn set_up(memory: *mut u64, bytes: u64, cores: u64) {
     let each = bytes / cores.max(1);
     let Some(room) = each.checked_sub(RING_HEADER_BYTES as u64) else { return };

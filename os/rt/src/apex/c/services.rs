@@ -45,7 +45,7 @@ fn given<'a>(at: MESSAGE_ADDR_TYPE, length: usize) -> &'a [u8] {
     if at.is_null() {
         return &[];
     }
-    // SAFETY: promised by the caller: so many bytes, which nobody changes until the service is over.
+    // SAFETY: promised by the caller: `length` bytes, which nobody changes until the service is over.
     unsafe { core::slice::from_raw_parts(at, length) }
 }
 
