@@ -97,6 +97,13 @@ impl Geometry {
         lines * u64::from(each)
     }
 
+    /// Cycles for which a line from memory waits at most for so many other processors, which ask for one line at a time: for a line of
+    /// each, and one that it drives out; with the prefetcher for a second one.
+    pub fn wait_for_others(&self, others: u64) -> u64 {
+        let lines = if self.next_line { 3 } else { 2 };
+        others * lines * u64::from(self.costs.busy)
+    }
+
     /// The source's bound on the delay of a preemption or migration: every line of the working set comes from memory
     /// (Gracioli 2014, section 6.6). Cycles.
     pub fn reload_all(&self, bytes: u64) -> u64 {
@@ -107,7 +114,7 @@ impl Geometry {
 /// What programs on other processors can do to one that has colours of its own: only memory is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interference {
-    /// Cycles for which memory is busy with a line.
+    /// Cycles for which memory is busy with a line that another processor asks for; twice that where each may drive out a changed one.
     pub service: u64,
     /// Other processors.
     pub others: u64,

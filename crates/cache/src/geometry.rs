@@ -107,6 +107,8 @@ pub struct Costs {
     pub remote_modified: u32,
     /// Memory.
     pub memory: u32,
+    /// For how long memory is busy with a line, so that the next one waits: at most `memory`.
+    pub busy: u32,
 }
 
 /// A whole hierarchy.
@@ -192,6 +194,13 @@ pub enum GeometryError {
     VictimInside,
     /// The slice hash needs at least four slices of sets.
     TooSmallToSlice(&'static str),
+    /// Memory is busy with a line for longer than a line takes.
+    Busy {
+        /// For how long.
+        busy: u32,
+        /// What a line takes.
+        memory: u32,
+    },
 }
 
 impl fmt::Display for GeometryError {
@@ -218,6 +227,10 @@ impl fmt::Display for GeometryError {
             GeometryError::TooSmallToSlice(array) => {
                 write!(f, "{array} has fewer than four sets: leave the index \"modulo\"")
             }
+            GeometryError::Busy { busy, memory } => write!(
+                f,
+                "memory is busy with a line for {busy} cycles, and a line is there after {memory}: give memory_busy at most that, or leave it out"
+            ),
         }
     }
 }
@@ -265,6 +278,10 @@ impl Geometry {
             if shape.index == Index::SandyBridge4 && shape.sets() < 4 {
                 return Err(GeometryError::TooSmallToSlice(array));
             }
+        }
+        let Costs { busy, memory, .. } = self.costs;
+        if busy > memory {
+            return Err(GeometryError::Busy { busy, memory });
         }
         let first = self.instruction.bytes + self.data.bytes;
         let mut private = first;

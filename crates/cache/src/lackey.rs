@@ -47,7 +47,7 @@ pub fn cachegrind(instruction: Shape, data: Shape, last: Shape) -> Geometry {
         next_line: false,
         page: 4096,
         clock: 1_000_000_000,
-        costs: Costs { first: 1, second: 1, shared: 10, remote_clean: 10, remote_modified: 10, memory: 100 },
+        costs: Costs { first: 1, second: 1, shared: 10, remote_clean: 10, remote_modified: 10, memory: 100, busy: 100 },
     }
 }
 

@@ -11,6 +11,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod array;
+pub mod blocks;
 pub mod bounds;
 pub mod caches;
 #[cfg(feature = "solver")]

@@ -99,6 +99,8 @@ struct CyclesForm {
     remote_clean: u32,
     remote_modified: u32,
     memory: u32,
+    /// As long as a line takes where the file does not say: one after the other.
+    memory_busy: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -165,6 +167,7 @@ impl Geometry {
                 remote_clean: cycles.remote_clean,
                 remote_modified: cycles.remote_modified,
                 memory: cycles.memory,
+                busy: cycles.memory_busy.unwrap_or(cycles.memory),
             },
             name: form.name,
         };

@@ -133,6 +133,51 @@ fn sweeping_attackers(seeds: std::ops::Range<u64>) {
     println!("slower by {:.2} % at most with, {:.0} % at least without", most_guarded * 100.0, least_open * 100.0);
 }
 
+/// Cycles of a job whose lines are in no cache at first and all have room in its own colours, beside attackers that write to all lines of
+/// theirs, and the lines that it asked memory for.
+fn first_job(geometry: &Geometry, lines: u64, others: usize, seed: u64) -> (u64, u64) {
+    let colours = Colours::new(geometry, 16).unwrap();
+    let model = Hierarchy::with_owners(geometry.clone(), 4).unwrap();
+    let mut corun = Corun::new(model, colours, 10, u64::from(geometry.costs.busy));
+    for other in 1..=others {
+        // Twice what the colour holds.
+        let bytes = geometry.shared.shape.bytes / 8;
+        let buffer = Buffer { colour: Colour(4 * other as u16), span: 1, skip: 1000, bytes };
+        let pattern = match seed % 2 {
+            0 => Pattern::Sweep { write_every: 1 },
+            _ => Pattern::Random { write_every: 1 },
+        };
+        let processor = other * geometry.threads;
+        let attacker = corun.start(Program { processor, owner: Owner(2), buffer, pattern, regulation: None }, seed);
+        corun.run(attacker, bytes / geometry.line() * 5 / 4 + seed);
+    }
+    let buffer = Buffer { colour: Colour(0), span: 4, skip: 0, bytes: lines * geometry.line() };
+    let pattern = Pattern::Sweep { write_every: 3 };
+    let job = Program { processor: 0, owner: Owner(1), buffer, pattern, regulation: None };
+    let number = corun.start(job, seed);
+    let did = corun.run(number, lines * 3);
+    (did.cycles, did.memory)
+}
+
+#[test]
+fn a_job_in_colours_that_hold_it_waits_once_for_each_of_its_lines() {
+    let mut closest = 0;
+    for (seed, machine) in (1..9).zip(["i7-2600", "ryzen-7-7700", "raspberry-pi-5", "zynq-ultrascale"].iter().cycle()) {
+        let geometry = Geometry::of(machine).unwrap();
+        let lines = 300 + 37 * seed;
+        let ((alone, memory), (with, again)) =
+            (first_job(&geometry, lines, 0, seed), first_job(&geometry, lines, 3, seed));
+        assert_eq!((memory, again), (lines, lines), "{machine}: each line once");
+        let most = lines * geometry.wait_for_others(3);
+        assert!(with <= alone + most, "{machine}, {seed}: {with} cycles, alone {alone}, at most {most} more");
+        let more = with - alone;
+        println!("{machine}: {more} of {most}");
+        closest = closest.max(more * 100 / most);
+    }
+    // Without what each of the others drives out it would be half. Memory that is busy for all of a line's time is asked all the time.
+    assert!(closest > 90, "{closest} % of the bound at most");
+}
+
 #[test]
 fn the_bound_on_memory_follows_the_budget() {
     let free = Interference { service: 100, others: 3, regulation: None };

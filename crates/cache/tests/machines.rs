@@ -57,6 +57,7 @@ fn a_geometry_that_cannot_be_is_refused_with_its_number() {
         ("next_line = false", "next_lines = false", "next_lines"),
         ("index = \"modulo\"", "index = \"random\"", "random"),
         ("memory = 200", "", "memory"),
+        ("memory_busy = 30", "memory_busy = 201", "give memory_busy at most that"),
     ];
     for (from, to, word) in cases {
         let text = good.replacen(from, to, 1);

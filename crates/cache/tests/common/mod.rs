@@ -35,7 +35,15 @@ impl Small {
             next_line: self.next_line,
             page: 4096,
             clock: 1_000_000_000,
-            costs: Costs { first: 4, second: 12, shared: 31, remote_clean: 43, remote_modified: 60, memory: 200 },
+            costs: Costs {
+                first: 4,
+                second: 12,
+                shared: 31,
+                remote_clean: 43,
+                remote_modified: 60,
+                memory: 200,
+                busy: 30,
+            },
         }
     }
 }
