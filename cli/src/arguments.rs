@@ -4,6 +4,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tactus_analysis::CacheDelay;
 use tactus_formats::Format;
 use tactus_machine::toolchain::Network;
 use tactus_model::parse_duration;
@@ -167,8 +168,8 @@ pub struct Check {
     #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
     pub costs: String,
     /// What a job may lose of the caches whenever others have run in between or it has moved, e.g. "20 us": the longest time to
-    /// load it again. `geometry`: as long as a task's memory takes on the machine whose caches the file names, from the shared cache where its
-    /// colours are its own and hold it
+    /// load it again. `geometry`: what each task loses to each other by their memory and colours on the machine whose caches the file
+    /// names, and what other cores add
     #[arg(long, value_name = "TIME|geometry", value_parser = cache_delay)]
     pub cache_delay: Option<CacheDelay>,
     /// Search for how much each execution time may grow until it is known for every task: seconds or minutes, near full
@@ -191,15 +192,6 @@ pub struct Check {
     /// Place the tasks anew whose core the file gives
     #[arg(long, requires = "assign")]
     pub anew: bool,
-}
-
-/// What caches cost a job that resumes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CacheDelay {
-    /// This long.
-    Time(Duration),
-    /// As the machine's caches have it.
-    Geometry,
 }
 
 fn cache_delay(text: &str) -> Result<CacheDelay, String> {

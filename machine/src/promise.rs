@@ -1,11 +1,13 @@
 //! What a check found, as people read it, and what follows from it for a run.
 
 use crate::lines::{self, brief};
-use tactus_analysis::{Bound, Check, Growth, TaskVerdict};
+use tactus_analysis::inflation::working_sets::{OtherCores, WorkingSets};
+use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskVerdict};
 use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::plan;
 pub use tactus_plan::RunPlan;
 use tactus_time::{Duration, Level};
+use tactus_trace::View;
 
 /// Checks the system and writes the line about it.
 pub fn promised(system: &System, costs: &Costs) -> RunPlan {
@@ -56,6 +58,38 @@ pub fn monitors(system: &System, costs: &Costs) {
         brief(event)
     );
     lines::line("", text);
+}
+
+/// What a run through modelled caches is held to: the bounds that count them, if the file names caches. Writes a line.
+pub fn through_caches(system: &System, costs: &Costs) -> Option<View> {
+    system.platform.caches.as_ref()?;
+    let check = check_with_cache(system, costs, CacheDelay::Geometry);
+    caches(system, &check, CacheDelay::Geometry);
+    line(system, &check);
+    Some(plan(system, &check, costs).view)
+}
+
+/// `caches` and a table: what each task has in the caches, loses there, and what its bound counts of that.
+pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
+    let Some(sets) = WorkingSets::of(system).filter(|_| cache == CacheDelay::Geometry) else { return };
+    let row = |(n, verdict): (usize, &TaskVerdict)| {
+        let (lines, held) = sets.lines(n);
+        let held = if held { "" } else { ", too many for its colours" };
+        let others = match &sets.other_cores()[n] {
+            OtherCores::Delay(time) => format!("{} a job", brief(*time)),
+            OtherCores::Unbounded(_) => "not bounded".into(),
+        };
+        let counted = match (verdict.bound, verdict.reloads) {
+            (Bound::None, _) | (_, Reloads::None) => "nothing".into(),
+            (_, Reloads::OfEachTask) => "each task's own".to_string(),
+            (_, Reloads::Longest(time)) => format!("{} at each entry", brief(time)),
+        };
+        let after = [sets.after_entry(n), sets.after_all(system, n)].map(brief);
+        [verdict.name.clone(), format!("{lines}{held}")].into_iter().chain(after).chain([others, counted]).collect()
+    };
+    let rows: Vec<Vec<String>> = check.tasks.iter().enumerate().map(row).collect();
+    let head = ["task", "lines", "reload after an entry", "after a preemption", "other cores add", "its bound counts"];
+    lines::line("caches", lines::table(&head, &rows));
 }
 
 /// `windows  flight-control (A): core 0 from 0 ns to 4 ms, …`, a line for each partition.
@@ -129,12 +163,15 @@ pub fn untested(check: &Check) {
 }
 
 /// `costs    one entry of the scheduler 3.2 µs …`: what the bounds count for the system's own work, and what comes of it.
-pub fn overheads(check: &Check, free: &Check, costs: &Costs, cache: Duration) {
+pub fn overheads(check: &Check, free: &Check, costs: &Costs, cache: CacheDelay) {
     let entry = tactus_analysis::overhead::entry(costs);
-    if (entry + cache).is_zero() {
+    if entry.is_zero() && cache == CacheDelay::None {
         return;
     }
-    let cached = if cache.is_zero() { String::new() } else { format!(", lost caches {} each", brief(cache)) };
+    let cached = match cache {
+        CacheDelay::Time(time) => format!(", lost caches {} each", brief(time)),
+        CacheDelay::None | CacheDelay::Geometry => String::new(),
+    };
     let free = if free.accepted == check.accepted { "" } else { "; without overheads it would be accepted" };
     lines::line("costs", format!("one entry of the scheduler at most {}{cached}{free}", brief(entry)));
 }

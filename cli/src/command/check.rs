@@ -1,17 +1,16 @@
 //! `tactus check`: what can be promised, without running anything.
 
-use crate::arguments::{CacheDelay, Check as Arguments, Subject};
+use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::colouring;
 use crate::subject;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
-use tactus_analysis::inflation::cache::longest_delay;
+use tactus_analysis::CacheDelay;
 use tactus_machine::disk;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::{costs, lines, promise};
 use tactus_model::{Machine, System};
-use tactus_time::Duration;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
 const PATIENT: Effort = Effort::terms(1 << 40);
@@ -33,16 +32,13 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     let system = subject::read(&subject)?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
-    let cache = match arguments.cache_delay {
-        None => Duration::ZERO,
-        Some(CacheDelay::Time(time)) => time,
-        Some(CacheDelay::Geometry) => longest_delay(&system).ok_or_else(|| {
-            Failure::Input(format!(
-                "{}: --cache-delay geometry: the file names no caches: add a line like geometry = \"i7-2600\" under [machine]",
-                system.source.display()
-            ))
-        })?,
-    };
+    let cache = arguments.cache_delay.unwrap_or_default();
+    if cache == CacheDelay::Geometry && system.platform.caches.is_none() {
+        return Err(Failure::Input(format!(
+            "{}: --cache-delay geometry: the file names no caches: add a line like geometry = \"i7-2600\" under [machine]",
+            system.source.display()
+        )));
+    }
     let check = tactus_analysis::check_with_cache(&system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };
     let growth = tactus_analysis::sensitivity_with_cache(&system, &costs, cache, effort);
@@ -52,6 +48,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     });
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
     promise::chains(&check);
+    promise::caches(&system, &check, cache);
     promise::windows(&system);
     promise::monitors(&system, &costs);
     promise::untested(&check);

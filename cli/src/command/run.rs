@@ -16,13 +16,13 @@ use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::probe::{self, Probe};
 use tactus_machine::progress;
-use tactus_machine::promise::{can_run, promised, RunPlan};
+use tactus_machine::promise::{can_run, promised, through_caches, RunPlan};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
 use tactus_model::System;
 use tactus_report::{ColourUse, Kept};
-use tactus_trace::Trace;
+use tactus_trace::{Trace, View};
 
 /// How long a run may take in real time where nothing tells how far it has come.
 const PATIENCE_WITHOUT_A_TRACE: Real = Real::from_secs(120);
@@ -39,6 +39,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let emulator = Emulator::find().map_err(machine)?;
     let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
+    if let Some(view) = arguments.caches.then(|| through_caches(&system, &costs)).flatten() {
+        promised.view = View { tree: promised.view.tree, ..view };
+    }
     let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
     let kernel_bytes = loaded_bytes(&kernel).unwrap_or(size.len());
     lines::line("build", format!("kernel {} KiB · {}", kernel_bytes.div_ceil(1024), image.sections_report()));

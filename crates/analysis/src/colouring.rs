@@ -1,7 +1,7 @@
 //! Colours of memory for the tasks of a system file, chosen from what they cost: how many of those that nobody has each task gets.
 //!
 //! A job that resumes loads its task's memory again, from the shared cache where the task's own colours hold it all, else from memory
-//! ([`crate::inflation::cache`]). So a task's utilisation is a step function of its colours, and an integer program finds the numbers with
+//! ([`crate::inflation::working_sets`]). So a task's utilisation is a step function of its colours, and an integer program finds the numbers with
 //! the least sum ([`tactus_cache::choose`]; up to 24 tasks and 32 colours, else all get the same).
 
 use core::fmt;
@@ -111,7 +111,7 @@ pub fn colouring(system: &System) -> Result<Colouring, ColouringError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inflation::cache::longest_delay;
+    use crate::inflation::working_sets::longest_delay;
 
     /// A system with 16 colours of 512 KiB, whose tasks have so much memory.
     fn system(memory: &[&str], more: &str) -> System {

@@ -28,8 +28,8 @@ pub mod uniprocessor;
 pub mod utilisation;
 
 pub use check::{
-    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, ChainVerdict,
-    ChannelVerdict, Check, CoreLoad, Finding, Growth, TaskVerdict, Unassigned,
+    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, CacheDelay,
+    ChainVerdict, ChannelVerdict, Check, CoreLoad, Finding, Growth, Reloads, TaskVerdict, Unassigned,
 };
 pub use colouring::{colouring, Colouring, ColouringError};
 pub use disk::{disks, DiskCheck, DiskClientVerdict};

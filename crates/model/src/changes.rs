@@ -251,6 +251,9 @@ impl SystemRevision {
         let renumbered = |old: usize| servers.iter().position(|&n| n == old);
         let mut system = self.system.clone();
         system.tasks = tasks.iter().map(|&n| self.system.tasks[n].clone()).collect();
+        if let Some(assigned) = &mut system.platform.colour_assignment {
+            assigned.tasks = tasks.iter().map(|&n| assigned.tasks[n]).collect();
+        }
         let whole = &self.system.scheduling;
         let server = |&n: &usize| {
             let mut server = whole.servers[n].clone();

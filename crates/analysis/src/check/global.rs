@@ -70,7 +70,7 @@ fn groups(system: &System, (spread, rank): (Migration, Rank), entry: Duration) -
 pub(crate) fn check(system: &System, spread: Migration, rank: Rank, entry: Duration, check: &mut Check) {
     for group in groups(system, (spread, rank), entry) {
         match group.cores.iter().next() {
-            Some(core) if group.m == 1 => partitioned::one_core(system, core, group.places, rank, entry, check),
+            Some(core) if group.m == 1 => partitioned::one_core(system, core, group.places, rank, entry.into(), check),
             _ => one_group(&group, check),
         }
     }
@@ -123,7 +123,7 @@ pub(crate) fn growth(
 ) {
     for group in groups(system, (spread, rank), entry) {
         if group.m == 1 {
-            partitioned::growth_on(system, group.places, rank, entry, search, growth);
+            partitioned::growth_on(system, group.places, rank, entry.into(), search, growth);
             continue;
         }
         let work = group.work();

@@ -10,6 +10,7 @@ mod assignment;
 mod assumed;
 mod assumptions;
 mod bursts;
+mod caches;
 mod ceilings;
 mod chains;
 mod changes;
@@ -27,13 +28,15 @@ mod servers;
 mod waits;
 
 pub use assignment::{assignment, is_bound, Unassigned};
+pub use caches::CacheDelay;
 pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
 pub use channels::ChannelVerdict;
 pub use growth::Growth;
-pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
+pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskVerdict};
 
 use crate::effort::Effort;
+use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
 use rank::Rank;
 use tactus_model::{Costs, Migration, Overrun, Policy, System, SystemRevision};
@@ -41,13 +44,12 @@ use tactus_time::Duration;
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
 pub fn check(system: &System, costs: &Costs) -> Check {
-    check_with_cache(system, costs, Duration::ZERO)
+    check_with_cache(system, costs, CacheDelay::None)
 }
 
-/// Judges a system whose jobs lose what they had in the caches: `cache` is the longest that a job may take to load it again when
-/// it goes on after others have run, or on another core. Every entry of the scheduler may switch once, so each costs that much
-/// more; like the other costs it counts where the system asks for it.
-pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Check {
+/// Judges a system whose jobs lose what they had in the caches when others have run or they have moved, and which other cores hold up.
+/// Like the other costs it counts where the system asks for it.
+pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
     if system.scheduling.changes.is_empty() {
         one_system(system, costs, cache)
     } else {
@@ -56,9 +58,26 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Chec
 }
 
 /// Judges a system that does not change.
-fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
+fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
+    let sets = cache.working_sets(system);
+    let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
+    let mut check = with_costs(longer.as_ref().unwrap_or(system), costs, cache, sets.as_ref());
+    if let Some(sets) = &sets {
+        caches::unbounded(system, sets, &mut check);
+    }
+    chains::check(system, &mut check);
+    check.accepted = check.findings.is_empty();
+    check
+}
+
+/// Judges a system whose execution times hold what other cores add.
+fn with_costs(system: &System, costs: &Costs, cache: CacheDelay, sets: Option<&WorkingSets>) -> Check {
+    let cache = cache.longest(sets);
     let entry = entry(system, costs, cache);
     let mut check = Check::new(system);
+    if system.machine.overheads && !cache.is_zero() {
+        check.tasks.iter_mut().for_each(|verdict| verdict.reloads = Reloads::Longest(cache));
+    }
     match rank::of_policy(&system.policy) {
         None => match system.policy {
             Policy::Mixed(scheme) => mixed::check(system, scheme, entry, &mut check),
@@ -66,16 +85,26 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
             _ => mc2::check(system, entry, &mut check),
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, cache), entry, &mut check),
-        Some((Migration::Partitioned, order)) => partitioned::check(system, Rank::of(order), entry, &mut check),
+        Some((Migration::Partitioned, order)) => {
+            partitioned::check(system, Rank::of(order), entry_of_each(entry, system, costs, sets), &mut check);
+        }
         Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
     stopped(system, entry, &mut check);
     waits::unknown(system, &mut check);
     bursts::unknown(system, &mut check);
     assumptions::note(system, &mut check);
-    chains::check(system, &mut check);
-    check.accepted = check.findings.is_empty();
     check
+}
+
+/// What an entry costs where a test knows what each task has in the caches.
+fn entry_of_each<'s>(
+    longest: Duration,
+    system: &System,
+    costs: &Costs,
+    sets: Option<&'s WorkingSets<'s>>,
+) -> partitioned::Entry<'s> {
+    partitioned::Entry { longest, each: sets.map(|sets| (entry(system, costs, Duration::ZERO), sets)) }
 }
 
 /// What [`sensitivity`] may spend so that it answers in some tens of milliseconds.
@@ -85,11 +114,11 @@ pub const QUICK: Effort = Effort::terms(2_500_000);
 /// cores that are by themselves share; where it does not do for all (many tasks under global policies, cores near full
 /// load), the first tasks have it.
 pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth> {
-    sensitivity_with_cache(system, costs, Duration::ZERO, effort)
+    sensitivity_with_cache(system, costs, CacheDelay::None, effort)
 }
 
 /// [`sensitivity`], with the costs of [`check_with_cache`].
-pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, effort: Effort) -> Vec<Growth> {
+pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay, effort: Effort) -> Vec<Growth> {
     if !system.scheduling.changes.is_empty() {
         // As it begins.
         let (present, places) = SystemRevision::first(system).present();
@@ -99,7 +128,10 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
         }
         return growth;
     }
-    let entry = entry(system, costs, cache);
+    let sets = cache.working_sets(system);
+    let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
+    let (system, sets) = (longer.as_ref().unwrap_or(system), sets.as_ref());
+    let entry = entry(system, costs, cache.longest(sets));
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut search = growth::SearchBudget::with(effort);
     match rank::of_policy(&system.policy) {
@@ -110,6 +142,7 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
         },
         Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut search, &mut growth),
         Some((Migration::Partitioned, order)) => {
+            let entry = entry_of_each(entry, system, costs, sets);
             partitioned::growth(system, Rank::of(order), entry, &mut search, &mut growth);
         }
         Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut search, &mut growth),

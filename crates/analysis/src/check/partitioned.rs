@@ -4,13 +4,15 @@ use super::assumed::plain;
 use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
-use super::report::{hundredths, Bound, Check};
+use super::report::{hundredths, Bound, Check, Reloads};
 use super::{bursts, ceilings, sensitivity, waits};
 use crate::arrivals::{Alone, Instants};
 use crate::effort::Effort;
+use crate::inflation::working_sets::WorkingSets;
 use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
+use crate::uniprocessor::preemption_delay::{self, Interrupted, PreemptionDelays};
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
 use tactus_model::{Burst, Migration, Overrun, Release, System, TaskOrder};
@@ -19,7 +21,7 @@ use tactus_time::{CoreId, Duration, TaskId};
 /// What one core's test gives for each of its tasks, in the order given; `None` for no bound.
 pub(super) type Responses = Vec<Option<Duration>>;
 
-pub(super) fn check(system: &System, rank: Rank, entry: Duration, check: &mut Check) {
+pub(super) fn check(system: &System, rank: Rank, entry: Entry, check: &mut Check) {
     for (cores, places) in rank::queues(system, Migration::Partitioned) {
         one_core(system, cores.iter().next().unwrap_or_default(), places, rank, entry, check);
     }
@@ -49,6 +51,70 @@ pub(super) struct Queue<'c> {
     pub distances: &'c [Duration],
     /// As [`Rank::rivals`] gives them.
     pub rivals: &'c [usize],
+    /// What each task loads again after which others, where an entry does not count that already.
+    pub delays: Option<&'c PreemptionDelays>,
+}
+
+/// What an entry of the scheduler costs the tasks of a core.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'s> {
+    /// E, with the longest time in which any job loads again what it lost, for tests that know nothing closer.
+    pub longest: Duration,
+    /// E alone, and what each task has in the caches.
+    pub each: Option<(Duration, &'s WorkingSets<'s>)>,
+}
+
+impl From<Duration> for Entry<'_> {
+    fn from(longest: Duration) -> Self {
+        Entry { longest, each: None }
+    }
+}
+
+/// A core and its tasks as a test takes them.
+struct Core {
+    places: Vec<usize>,
+    rank: Rank,
+    entry: Duration,
+    quantum: Duration,
+    ceilings: Option<Ceilings>,
+    waits: Vec<Duration>,
+    distances: Vec<Duration>,
+    rivals: Vec<usize>,
+    delays: Option<PreemptionDelays>,
+    instants: Instants,
+    tasks: Vec<Sporadic>,
+}
+
+impl Core {
+    fn of(system: &System, mut places: Vec<usize>, rank: Rank, entry: Entry) -> Core {
+        // The policies break ties by the order of the file.
+        rank.sort(system, &mut places);
+        let ceilings = Ceilings::of(system, &places, entry.longest);
+        let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
+        let plain = ceilings.is_none() && waits.is_empty() && distances.is_empty();
+        let known = entry.each.filter(|_| plain && matches!(rank, Rank::Fixed(_) | Rank::Edf));
+        let (entry, delays) = known.map_or((entry.longest, None), |(alone, sets)| (alone, Some(sets.delays(&places))));
+        let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings.as_ref(), entry));
+        let (quantum, rivals) = (system.scheduling.quantum, rank.rivals(system, &places));
+        Core { places, rank, entry, quantum, ceilings, waits, distances, rivals, delays, instants, tasks }
+    }
+
+    fn queue(&self) -> Queue<'_> {
+        Queue {
+            rank: self.rank,
+            quantum: self.quantum,
+            completion: self.entry,
+            ceilings: self.ceilings.as_ref(),
+            waits: &self.waits,
+            distances: &self.distances,
+            rivals: &self.rivals,
+            delays: self.delays.as_ref(),
+        }
+    }
+
+    fn work(&self, system: &System) -> Work<'_> {
+        work(system, &self.places, &self.instants, self.rank, self.entry)
+    }
 }
 
 /// The instants at which jobs of these tasks are released, and at which arrivals of them are noticed.
@@ -117,7 +183,7 @@ fn tasks(system: &System, places: &[usize], ceilings: Option<&Ceilings>, entry: 
 
 /// By how much each execution time may grow, so that its core still passes. Cores share the search; what is left of it then
 /// goes to those whose share did not do.
-pub(super) fn growth(system: &System, rank: Rank, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn growth(system: &System, rank: Rank, entry: Entry, search: &mut SearchBudget, growth: &mut [Growth]) {
     let queues = rank::queues(system, Migration::Partitioned);
     for (core, (_, places)) in queues.iter().enumerate() {
         search.part(queues.len() - core);
@@ -132,30 +198,24 @@ pub(super) fn growth(system: &System, rank: Rank, entry: Duration, search: &mut 
 /// Looks for what is not known of a core's tasks.
 pub(super) fn growth_on(
     system: &System,
-    mut places: Vec<usize>,
+    places: Vec<usize>,
     rank: Rank,
-    entry: Duration,
+    entry: Entry,
     search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
     if places.iter().all(|&n| growth[n] != Growth::Unknown) {
         return;
     }
-    rank.sort(system, &mut places);
-    let ceilings = Ceilings::of(system, &places, entry);
-    let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
-    let (quantum, ceilings, rivals) = (system.scheduling.quantum, ceilings.as_ref(), rank.rivals(system, &places));
-    let queue =
-        Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances, rivals: &rivals };
-    let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
-    let work = work(system, &places, &instants, rank, entry);
-    for (i, &n) in places.iter().enumerate() {
+    let core = Core::of(system, places, rank, entry);
+    let (queue, work, tasks) = (core.queue(), core.work(system), &core.tasks);
+    for (i, &n) in core.places.iter().enumerate() {
         if growth[n] != Growth::Unknown {
             continue;
         }
         let mut passes =
             |set: &[Sporadic]| search.ask(Effort::of_core(system.cores), |effort| in_time(set, queue, &work, effort));
-        growth[n] = growth::of(&tasks, i, tasks[i].deadline, &mut passes);
+        growth[n] = growth::of(tasks, i, tasks[i].deadline, &mut passes);
     }
 }
 
@@ -164,6 +224,13 @@ fn in_time(tasks: &[Sporadic], queue: Queue, work: &Work, effort: &mut Effort) -
     if !queue.distances.is_empty() {
         let (r, _) = bursts::responses(tasks, queue, work.entry, work, effort);
         return all_met(&r, tasks);
+    }
+    if let Some(delays) = queue.delays {
+        let core = Interrupted { withheld: work, entries: &|window| work.entries(window) };
+        return match queue.rank {
+            Rank::Edf => preemption_delay::demand(tasks, delays, work.entry, core, effort) == Demand::Fits,
+            _ => all_met(&preemption_delay::by_priority(tasks, delays, work.entry, core, effort), tasks),
+        };
     }
     match queue.rank {
         Rank::Edf => match queue.ceilings {
@@ -189,29 +256,18 @@ fn all_met(responses: &Responses, tasks: &[Sporadic]) -> bool {
     responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
 }
 
-pub(super) fn one_core(
-    system: &System,
-    core: CoreId,
-    mut places: Vec<usize>,
-    rank: Rank,
-    entry: Duration,
-    check: &mut Check,
-) {
-    // The policies break ties by the order of the file.
-    rank.sort(system, &mut places);
-    let ceilings = Ceilings::of(system, &places, entry);
-    let (waits, distances) = (all_waits(system, &places), bursts::distances(system, &places));
-    let (quantum, ceilings, rivals) = (system.scheduling.quantum, ceilings.as_ref(), rank.rivals(system, &places));
-    let queue =
-        Queue { rank, quantum, completion: entry, ceilings, waits: &waits, distances: &distances, rivals: &rivals };
-    let (instants, tasks) = (instants(system, &places), tasks(system, &places, ceilings, entry));
-    let work = work(system, &places, &instants, rank, entry);
-    let (responses, why) = test(&tasks, queue, &work, &work, Effort::of_core(system.cores));
+pub(super) fn one_core(system: &System, core: CoreId, places: Vec<usize>, rank: Rank, entry: Entry, check: &mut Check) {
+    let one = Core::of(system, places, rank, entry);
+    let (queue, work, tasks) = (one.queue(), one.work(system), &one.tasks);
+    let (responses, why) = test(tasks, queue, &work, &work, Effort::of_core(system.cores));
     let mut first_failure = true;
-    for (i, &n) in places.iter().enumerate() {
+    for (i, &n) in one.places.iter().enumerate() {
         let deadline = tasks[i].deadline;
         let verdict = &mut check.tasks[n];
         verdict.explanation = why.into();
+        if queue.delays.is_some() {
+            verdict.reloads = Reloads::OfEachTask;
+        }
         if let Some(r) = responses[i] {
             verdict.bound = Bound::Response(r);
             verdict.met = r <= deadline;
@@ -221,12 +277,12 @@ pub(super) fn one_core(
         }
         let binds = match responses[i] {
             Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => unbounded(&tasks, &work, Effort::of_core(system.cores)),
+            None => unbounded(tasks, &work, Effort::of_core(system.cores)),
         };
         let what = format!("task `{}` on core {core} fails: {binds}", verdict.name);
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {
-            let scale = sensitivity::largest_scale(&tasks, |set| {
+            let scale = sensitivity::largest_scale(tasks, |set| {
                 all_met(&test(set, queue, &work, &work, Effort::of_core(system.cores).step()).0, set)
             });
             sensitivity::remedy(scale, &format!(" on core {core}"))
@@ -249,6 +305,10 @@ pub(super) fn test(
     let blocking = work.entry;
     if !queue.distances.is_empty() {
         return bursts::responses(tasks, queue, blocking, withheld, &mut effort);
+    }
+    if let Some(delays) = queue.delays {
+        let core = Interrupted { withheld, entries: &|window| work.entries(window) };
+        return with_delays(tasks, (queue.rank, delays), blocking, core, effort);
     }
     match queue.rank {
         Rank::Fixed(_) if !queue.waits.is_empty() => {
@@ -295,6 +355,28 @@ pub(super) fn test(
             let responses = own.unwrap_or_else(|| vec![None; tasks.len()]).into_iter().map(least).collect();
             (responses, explanation(order))
         }
+    }
+}
+
+/// The responses where what each task loads again depends on who preempts it.
+fn with_delays(
+    tasks: &[Sporadic],
+    (rank, delays): (Rank, &PreemptionDelays),
+    blocking: Duration,
+    core: Interrupted,
+    mut effort: Effort,
+) -> (Responses, &'static str) {
+    if rank != Rank::Edf {
+        let responses = preemption_delay::by_priority(tasks, delays, blocking, core, &mut effort);
+        return (responses, "response-time analysis with reloads by task (Altmeyer et al.)");
+    }
+    if let Some(r) = preemption_delay::by_deadline(tasks, delays, blocking, core, &mut effort.clone()) {
+        return (r.into_iter().map(Some).collect(), "EDF response times (Spuri) with reloads by task (Lunniss et al.)");
+    }
+    let why = "EDF demand with reloads by task (Lunniss et al.)";
+    match preemption_delay::demand(tasks, delays, blocking, core, &mut effort) {
+        Demand::Fits => (tasks.iter().map(|τ| Some(τ.deadline)).collect(), why),
+        _ => (vec![None; tasks.len()], why),
     }
 }
 

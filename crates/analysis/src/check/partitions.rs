@@ -203,6 +203,7 @@ impl<'s> Inside<'s> {
             waits: &[],
             distances: &[],
             rivals: &self.rank.rivals(self.system, &self.places),
+            delays: None,
         };
         (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
     }

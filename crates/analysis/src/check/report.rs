@@ -46,6 +46,18 @@ pub enum Bound {
     None,
 }
 
+/// What a bound counts of what jobs load again after others have displaced it from the caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reloads {
+    /// Nothing.
+    #[default]
+    None,
+    /// This, the longest of any task, in each entry of the scheduler.
+    Longest(Duration),
+    /// What each task loses to each other.
+    OfEachTask,
+}
+
 /// The verdict on one task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskVerdict {
@@ -67,6 +79,8 @@ pub struct TaskVerdict {
     pub met: bool,
     /// Which test gave the bound, or why there is none.
     pub explanation: String,
+    /// What the bound counts of what jobs lose in the caches.
+    pub reloads: Reloads,
     /// A task whose declared demand may exceed what the bound assumes of it: then the bound is no promise for a run.
     pub exceeded_by: Option<TaskId>,
 }
@@ -153,6 +167,7 @@ impl Check {
                 bound: Bound::None,
                 met: false,
                 explanation: String::new(),
+                reloads: Reloads::None,
                 exceeded_by: None,
             }
         };

@@ -3,9 +3,6 @@
 //! Gracioli (EPOS), section 6.6: a job that resumes may have to load every line of its working set again, each at the cost
 //! of a miss in the last cache: ⌈WSS/line⌉·cost. An upper bound for one preemption; prefetching hides much of it.
 
-use tactus_cache::bounds::ReloadFrom;
-use tactus_cache::Colours;
-use tactus_model::System;
 use tactus_time::Duration;
 
 /// What a miss costs on a machine.
@@ -31,54 +28,9 @@ impl Misses {
     }
 }
 
-/// The longest that any task of the system spends on reloading its memory on the machine with the caches that the file names; nothing if it
-/// names none.
-///
-/// Lines come from the shared cache if the task's colours are nobody else's and hold all its memory, else from memory.
-pub fn longest_delay(system: &System) -> Option<Duration> {
-    let geometry = &system.platform.caches.as_ref()?.geometry;
-    let each = Colours::new(geometry, system.platform.colours.into()).ok()?.bytes_each(geometry);
-    let cycles = |(number, task): (usize, &tactus_model::Task)| {
-        let own = system.platform.colour_assignment.as_ref().map(|assigned| {
-            let others = assigned.tasks.iter().enumerate().filter(|(n, _)| *n != number).map(|(_, bits)| bits);
-            let own = assigned.tasks[number];
-            let taken =
-                others.chain(&assigned.components).fold(assigned.kernel | assigned.rest, |all, bits| all | bits);
-            (own & taken == 0, each * u64::from(own.count_ones()))
-        });
-        let from = match own {
-            Some((true, bytes)) if task.memory <= bytes => ReloadFrom::Shared,
-            _ => ReloadFrom::Memory,
-        };
-        geometry.reload(task.memory.div_ceil(geometry.line()), from)
-    };
-    let cycles = system.tasks.iter().enumerate().map(cycles).max().unwrap_or(0);
-    let ns = (u128::from(cycles) * 1_000_000_000).div_ceil(u128::from(geometry.clock.max(1)));
-    Some(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_task_reloads_from_the_shared_cache_what_its_own_colours_hold_and_else_from_memory() {
-        let system = |colours: &str| {
-            let text = format!(
-                "[system]\nname = \"x\"\ncores = 1\nduration = \"1 s\"\n[policy]\nkind = \"partitioned-edf\"\n[machine]\n\
-                 geometry = \"i7-2600\"\ncolours = 64\n[[task]]\nname = \"a\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n\
-                 memory = \"256 KiB\"\n{colours}"
-            );
-            System::parse_toml(&text, std::path::Path::new("x.toml")).unwrap_or_else(|problems| panic!("{problems}"))
-        };
-        let delay = |colours: &str| longest_delay(&system(colours)).map(|it| it.as_nanos());
-        // 4,096 lines of 200 or of 31 cycles at 3.4 GHz.
-        assert_eq!(delay(""), Some(240_942));
-        assert_eq!(delay("colours = [1, 2]\n"), Some(37_346));
-        // One colour holds half of it; and one that the kernel has, too, is not its own.
-        assert_eq!(delay("colours = [1]\n"), Some(240_942));
-        assert_eq!(delay("colours = [1, 2]\n[kernel]\ncolours = [2]\n"), Some(240_942));
-    }
 
     #[test]
     fn the_cache_delay_is_120_5_us_at_128_kib_and_9_64_ms_at_10_mib() {

@@ -47,6 +47,18 @@ impl Work<'_> {
     }
 }
 
+impl Work<'_> {
+    /// The most entries in a window.
+    pub fn entries(&self, window: Duration) -> u64 {
+        if window.is_zero() {
+            return 0;
+        }
+        let releases = self.instants.map_or(0, |(instants, _)| instants.most_in(window));
+        let one = |(_, p): &(Duration, Duration)| window.div_ceil((*p).max(Duration::from_nanos(1))) + 1;
+        self.recurring.iter().map(one).fold(releases, u64::saturating_add)
+    }
+}
+
 fn times(cost: Duration, n: usize) -> Duration {
     cost.checked_mul(n as u64).unwrap_or(Duration::MAX)
 }

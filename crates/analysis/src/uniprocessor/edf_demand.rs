@@ -70,7 +70,7 @@ pub(crate) fn jobs_due(τ: &Sporadic, t: i128) -> i128 {
 }
 
 /// The last deadline of a synchronous arrival sequence that lies before `limit`.
-fn last_deadline_before(tasks: &[Sporadic], limit: i128) -> Option<i128> {
+pub(crate) fn last_deadline_before(tasks: &[Sporadic], limit: i128) -> Option<i128> {
     tasks
         .iter()
         .filter_map(|τ| {

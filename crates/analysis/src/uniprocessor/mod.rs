@@ -11,6 +11,7 @@ pub mod laxity;
 pub mod nonpreemptive_edf;
 pub mod nonpreemptive_fp;
 pub mod phased;
+pub mod preemption_delay;
 pub mod preemption_threshold;
 pub mod round_robin;
 pub mod transactions;

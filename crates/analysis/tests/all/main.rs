@@ -8,6 +8,7 @@ mod servers;
 
 mod assignment;
 mod blocking;
+mod caches;
 mod changes;
 mod disks;
 mod global;

@@ -197,6 +197,7 @@ impl Inside<'_> {
                 waits: &[],
                 distances: &[],
                 rivals: &rank.rivals(system, places),
+                delays: None,
             };
             let (responses, by) = partitioned::test(&tasks, queue, &work, &Within(&supply, &work), *effort);
             effort.spend(tasks.len() * tasks.len());
