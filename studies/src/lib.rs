@@ -17,6 +17,7 @@ pub mod disk;
 pub mod engine;
 pub mod generator;
 pub mod mc2;
+pub mod mesh;
 pub mod overhead;
 pub mod page;
 pub mod plot;

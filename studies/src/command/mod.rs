@@ -13,6 +13,7 @@ mod edf_overheads;
 mod interrupts;
 mod kept;
 mod mc2;
+mod mesh;
 mod own_counts;
 mod progress;
 mod runs;
@@ -77,6 +78,13 @@ pub enum Study {
     /// `--runs 50` is the source's size. Leaves tables (CSV) and a page (Markdown) in out/study/cache/. See docs/caches.md.
     #[command(after_help = "Example:\n  ./tactus study cache --part chapter7 --runs 50")]
     Cache(cache::Arguments),
+    /// Simulate up to 1,024 nodes on a network on chip, each alone, and hold their messages to bounds from job to job
+    ///
+    /// Random nodes on a mesh whose links are shared in slots or by rates, as MOSSCA wants them; the network is run flit for flit,
+    /// and is a delay of at most its bound for each node. Takes a minute. Leaves a table (CSV) and a page (Markdown) in
+    /// out/study/mesh/. See docs/studies.md.
+    #[command(after_help = "Example:\n  ./tactus study mesh --columns 8 --rows 8 --links rates")]
+    Mesh(mesh::Arguments),
 }
 
 /// Does the study that is asked for.
@@ -89,6 +97,7 @@ pub fn study(study: &Study) -> Result<Outcome, Failure> {
         Study::Mc2Overheads(arguments) => mc2::overheads::study(arguments),
         Study::Mc2Robustness(arguments) => mc2::robustness::study(arguments),
         Study::Cache(arguments) => cache::study(arguments),
+        Study::Mesh(arguments) => mesh::study(arguments),
         Study::Disk(arguments) => disk::study(arguments),
         Study::Overheads(arguments) => edf_overheads::study(arguments),
     }
