@@ -32,9 +32,11 @@ type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static
 /// The target of the bare machine.
 const BARE: &str = "x86_64-unknown-none";
 
+/// The lints of what runs on the host.
+const LINTS: &str = "lints";
+
 /// What tests whole systems, and is built with them.
-const SCENARIO_LINTS: [&str; 8] =
-    ["clippy", "--quiet", "--all-targets", "-p", "tactus-scenarios", "--", "-D", "warnings"];
+const SCENARIO_LINTS: [&str; 5] = ["clippy", "--quiet", "--all-targets", "-p", "tactus-scenarios"];
 
 /// What runs on the bare machine.
 const BARE_LINTS: [&str; 24] = [
@@ -136,14 +138,23 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     // A build of its own for each checker, beside the ordinary one.
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
     let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
+    // Everything is read and checked once: what compiles the unit tests lints them, and what the documentation needs of libraries
+    // is what the scenarios' lints need.
+    let driver = linting_compiler();
+    // As `cargo clippy` without further words does; a warning fails the step.
+    let linting: Vec<(&str, &str)> = match &driver {
+        Some(driver) => vec![("RUSTC_WORKSPACE_WRAPPER", driver), ("CLIPPY_ARGS", "")],
+        None => Vec::new(),
+    };
+    let documenting: Vec<(&str, &str)> = [("RUSTDOCFLAGS", "-D warnings")].into_iter().chain(linting.clone()).collect();
     let steps: [Step; 10] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
-        (TestKind::Lints, "lints", &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
+        (TestKind::Lints, LINTS, &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
+        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &linting),
+        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &documenting),
         (TestKind::Lints, "lints, scenarios", &SCENARIO_LINTS, &[]),
         (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Lints, "lints, with a heap", &HEAP_LINTS, &[]),
-        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
-        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
         (
             TestKind::Models,
             "models, loom",
@@ -160,7 +171,9 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
     ];
     for (kind, name, words, variables) in steps {
-        if !wanted(kind) {
+        // What compiles the unit tests has these lints; alone they are quicker without tests.
+        let linted_with_tests = name == LINTS && arguments.only.is_none() && driver.is_some();
+        if !wanted(kind) || linted_with_tests {
             continue;
         }
         if words.contains(&BARE) && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
@@ -214,8 +227,9 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
         Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
     })?;
     progress.end();
-    let good = output.status.success();
     let said = String::from_utf8_lossy(&output.stdout);
+    let lints = warnings(&String::from_utf8_lossy(&output.stderr));
+    let good = output.status.success() && lints == 0;
     if counts {
         slow.extend(cost::programs(&said, &String::from_utf8_lossy(&output.stderr)));
     }
@@ -242,9 +256,21 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
     Ok(count)
 }
 
+/// Clippy's compiler, if the toolchain has it: it compiles as the other one does, and says what its lints find.
+fn linting_compiler() -> Option<String> {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).stderr(Stdio::null()).output().ok()?;
+    let driver = Path::new(String::from_utf8_lossy(&asked.stdout).trim()).join("bin/clippy-driver");
+    driver.is_file().then(|| driver.display().to_string())
+}
+
 fn has_part(cargo: &OsString, part: &str) -> bool {
     let asked = Command::new(cargo).args([part, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
+}
+
+/// How many of the things that cargo compiled have warnings: `warning: `tactus-sim` (lib) generated 2 warnings`.
+fn warnings(words: &str) -> usize {
+    words.lines().filter(|line| line.starts_with("warning: `") && line.contains(" generated ")).count()
 }
 
 /// Adds up cargo's lines `test result: ok. 12 passed; 0 failed; …`.
@@ -326,6 +352,13 @@ mod tests {
         let shown = failures(&format!("failures:\n---- b stdout ----\n{long}test result: FAILED. 0 passed; 1 failed"));
         assert!(shown.starts_with("---- b stdout ----\nline 0\n") && shown.ends_with("\nline 199"), "{shown}");
         assert_eq!(shown.lines().count(), TAIL_LINES + 1);
+    }
+
+    #[test]
+    fn a_warning_of_the_compiler_is_no_success() {
+        let words = "warning: unused variable\n  --> src/a.rs\nwarning: `tactus-sim` (lib test) generated 1 warning\n     Running b";
+        assert_eq!(warnings(words), 1);
+        assert_eq!(warnings("   Compiling a v0.1.0\n     Running `b` generated"), 0);
     }
 
     #[test]

@@ -43,8 +43,10 @@ pub fn prepare(folder: &Path) -> Result<Python, String> {
         if !run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder)) {
             return Err(format!("python3 made no environment in {}", folder.display()));
         }
+        // Python compiles what the tests import by itself, a small part of what comes.
         let pip = |packages: &[&str]| {
-            let words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"];
+            let words =
+                ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "--prefer-binary"];
             run(Command::new(&program).args(words).args(packages))
         };
         if !pip(&NEEDED) || !complete() {
