@@ -97,13 +97,26 @@ pub fn windows(system: &System) {
     let Scheduling { servers, partitions, .. } = &system.scheduling;
     for (server, partition) in servers.iter().zip(&partitions.list) {
         let one = |it: &Window| format!("core {} from {} to {}", it.core, it.start, it.end());
-        let all: Vec<String> = partition.windows.iter().map(one).collect();
+        let within = |schedule: u8| {
+            let own: Vec<String> = partition.windows.iter().filter(|it| it.schedule == schedule).map(one).collect();
+            match (own.is_empty(), partitions.schedules.get(usize::from(schedule))) {
+                (true, name) => format!("none in {}", name.map_or("a frame", String::as_str)),
+                (false, Some(name)) => format!("in {name} {}", own.join(", ")),
+                (false, None) => own.join(", "),
+            }
+        };
+        let all: Vec<String> = partitions.numbers().map(within).collect();
         let level = partition.criticality.map_or_else(String::new, |level| format!(" ({level})"));
         let start = match partition.start_frame {
             0 => String::new(),
             _ => format!(", starts at {}", partition.start(partitions.frame)),
         };
-        lines::line("windows", format!("{}{level}: {}{start}", server.name, all.join(", ")));
+        lines::line("windows", format!("{}{level}: {}{start}", server.name, all.join("; ")));
+    }
+    for switch in &partitions.switches {
+        let at = partitions.frame.checked_mul(switch.frame).unwrap_or(Duration::MAX);
+        let name = &partitions.schedules[usize::from(switch.schedule)];
+        lines::line("schedule", format!("{name} from frame {} on, at {at}", switch.frame));
     }
 }
 

@@ -232,7 +232,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     let _ = header(&mut text, system);
     for (n, server) in system.scheduling.servers.iter().enumerate() {
         let _ = match system.scheduling.partitions.list.get(n) {
-            Some(partition) => crate::partition::write(&mut text, server, partition),
+            Some(partition) => {
+                crate::partition::write(&mut text, server, partition, &system.scheduling.partitions.schedules)
+            }
             None => write_server(&mut text, server, system),
         };
     }
@@ -278,7 +280,7 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
         writeln!(text, "enforce = {enforce}\nslack-shifting = {slack_shifting}")?;
     }
     if !scheduling.partitions.list.is_empty() {
-        writeln!(text, "major-frame = {}", time(scheduling.partitions.frame))?;
+        crate::partition::write_policy(text, &scheduling.partitions)?;
     }
     if !scheduling.clusters.is_empty() {
         writeln!(text, "clusters = {}", clusters(&scheduling.clusters))?;

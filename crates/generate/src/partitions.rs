@@ -5,16 +5,21 @@ use crate::{plain, scaled};
 use std::path::PathBuf;
 use tactus_model::{
     Channel, ChannelKind, Criticality, Demand, EarlyArrival, Health, Machine, Migration, Overrun, Partition,
-    Partitions, Policy, Port, Release, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement, Window,
-    LONGEST, MAX_MESSAGES,
+    Partitions, Policy, Port, Release, ScheduleSwitch, Scheduling, Server, ServerKind, System, Task, TaskOrder,
+    TaskPlacement, Window, LONGEST, MAX_MESSAGES,
 };
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 
 /// The most tasks of one system.
 const MOST_TASKS: usize = 60;
 
+/// From this seed on, loads are low, tasks have messages for each other wherever two are released by time, and half of all systems have
+/// further schedules.
+const CALM: u64 = 1_000_000;
+
 /// The system of this seed: 1 to 8 cores, up to 12 partitions on one core or several, frames of 5 to 100 ms, orders in
-/// turn, and loads from a twelfth of what windows give to a little more than that.
+/// turn, and loads from a twelfth of what windows give to a little more than that; from a million on less, more messages, and switches
+/// between schedules.
 pub fn partitions(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x7061_7274);
     let cores = random.log_uniform(1.0, 8.0).round() as usize;
@@ -26,23 +31,28 @@ pub fn partitions(seed: u64) -> System {
         divide(&mut random, core, frame, &mut windows);
     }
     if windows.iter().all(Vec::is_empty) {
-        windows[0].push(Window { core: CoreId(0), start: Duration::ZERO, length: frame });
+        windows[0].push(Window { core: CoreId(0), start: Duration::ZERO, length: frame, schedule: 0 });
     }
     windows.retain(|windows| !windows.is_empty());
     let (mut servers, mut list) = (Vec::new(), Vec::new());
     let (mut tasks, mut places) = (Vec::new(), Vec::new());
     let load = if random.chance(0.6) { 0.08 + 0.25 * random.unit() } else { 0.3 + 0.8 * random.unit() };
+    let load = if seed >= CALM { load.min(0.05 + 0.15 * random.unit()) } else { load };
     for (n, windows) in windows.into_iter().enumerate() {
         let order = TaskOrder::ALL[(seed as usize + n) % 9];
         let (server, partition) = one(&mut random, n, order, frame, windows);
         for core in server.cores.iter() {
-            let share = partition.time_on(core).as_nanos() as f64 / frame.as_nanos() as f64;
+            let share = partition.time_on(core, 0).as_nanos() as f64 / frame.as_nanos() as f64;
             fill(&mut random, (n, &server, &partition), core, share * load, (&mut tasks, &mut places));
         }
         servers.push(server);
         list.push(partition);
     }
     let name = format!("partitions-{seed}");
+    let mut partitions = Partitions { frame, list, ..Partitions::default() };
+    if seed >= CALM {
+        schedules(seed, &mut partitions);
+    }
     let channels = channels(seed, &tasks, &places);
     System {
         source: PathBuf::from(format!("{name}.toml")),
@@ -57,7 +67,7 @@ pub fn partitions(seed: u64) -> System {
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
-        scheduling: Scheduling { servers, places, partitions: Partitions { frame, list }, ..Scheduling::default() },
+        scheduling: Scheduling { servers, places, partitions, ..Scheduling::default() },
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
@@ -76,8 +86,45 @@ fn divide(random: &mut Random, core: CoreId, frame: Duration, windows: &mut [Vec
     for pair in cuts.windows(2).filter(|pair| pair[1] - pair[0] >= 5) {
         if random.chance(0.8) {
             let whose = random.between(0, windows.len() as u64 - 1) as usize;
-            windows[whose].push(Window { core, start: unit * pair[0], length: unit * (pair[1] - pair[0]) });
+            windows[whose].push(Window {
+                core,
+                start: unit * pair[0],
+                length: unit * (pair[1] - pair[0]),
+                schedule: 0,
+            });
         }
+    }
+}
+
+/// Often one or two further schedules, in which windows come in the other order and some partition may have none, and switches between
+/// them.
+fn schedules(seed: u64, partitions: &mut Partitions) {
+    let mut random = Random::new(seed ^ 0x6d6f_6465);
+    let count = random.between(0, 3).saturating_sub(1) as u8;
+    let Partitions { frame, list, schedules, switches } = partitions;
+    for schedule in 1..=count {
+        // Somebody has windows in each.
+        let (some, excludes) = (random.between(0, list.len() as u64 - 1) as usize, random.chance(0.3));
+        for (n, partition) in list.iter_mut().enumerate() {
+            if excludes && n != some && random.chance(0.3) {
+                continue;
+            }
+            let first = partition.windows.iter().filter(|window| window.schedule == 0);
+            let mut other: Vec<Window> =
+                first.map(|window| Window { start: *frame - window.end(), schedule, ..*window }).collect();
+            other.sort_by_key(|window| (window.core, window.start));
+            partition.windows.extend(other);
+        }
+    }
+    if count == 0 {
+        return;
+    }
+    *schedules = (0..=count).map(|n| format!("s{n}")).collect();
+    let (mut at, mut holds) = (0, 0);
+    for _ in 0..10 {
+        at += random.between(1, 4);
+        holds = (holds + random.between(1, count.into()) as u8) % (count + 1);
+        switches.push(ScheduleSwitch { frame: at, schedule: holds });
     }
 }
 
@@ -90,7 +137,8 @@ fn channels(seed: u64, tasks: &[Task], places: &[TaskPlacement]) -> Vec<Channel>
     if timed.len() < 2 {
         return made;
     }
-    for number in 0..random.between(0, 8) {
+    let least = if seed >= CALM { 4 } else { 0 };
+    for number in 0..random.between(least, 8) {
         let mut pick = || timed[random.between(0, timed.len() as u64 - 1) as usize];
         let (source, first, second) = (pick(), pick(), pick());
         if [first, second].contains(&source)
@@ -143,14 +191,14 @@ fn one(
         components: Vec::new(),
         health: Health::default(),
     };
-    partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default();
+    partition.duration = cores.iter().map(|core| partition.time_on(core, 0)).min().unwrap_or_default();
     let quantum = if order.has_quantum() { Duration::from_millis(random.between(1, 4)) } else { Duration::ZERO };
     let server = Server {
         name: format!("p{n}"),
         parent: None,
         cores,
         kind: ServerKind::Windows,
-        budget: cores.iter().map(|core| partition.time_on(core)).max().unwrap_or_default(),
+        budget: cores.iter().map(|core| partition.time_on(core, 0)).max().unwrap_or_default(),
         period: frame,
         order,
         spread: Migration::Partitioned,

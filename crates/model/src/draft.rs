@@ -72,6 +72,8 @@ pub(crate) struct Draft {
     pub schedulers: Given<Schedulers>,
     pub servers: Vec<DraftServer>,
     pub major_frame: Given<Duration>,
+    pub schedules: Vec<At<String>>,
+    pub switches: Vec<At<DraftSwitch>>,
     pub partitions: Vec<DraftPartition>,
     pub chains: Vec<DraftChain>,
     pub channels: Vec<DraftChannel>,
@@ -255,6 +257,13 @@ pub(crate) struct DraftWindow {
     pub core: Given<u64>,
     pub start: Given<Duration>,
     pub length: Given<Duration>,
+    pub schedule: Given<String>,
+}
+
+/// From one schedule to another.
+pub(crate) struct DraftSwitch {
+    pub frame: Given<u64>,
+    pub schedule: Given<String>,
 }
 
 pub(crate) struct DraftChange {

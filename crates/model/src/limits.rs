@@ -26,7 +26,11 @@ pub const MAX_NAME: usize = 31;
 pub const MAX_SERVERS: usize = 64;
 /// The most windows of one system.
 pub const MAX_WINDOWS: usize = 1_024;
-/// The last major frame in which a partition may start.
+/// The most schedules of windows.
+pub const MAX_SCHEDULES: usize = 16;
+/// The most switches from one schedule to another.
+pub const MAX_SWITCHES: usize = 64;
+/// The last major frame in which a partition may start, or a schedule begin.
 pub const MAX_START_FRAME: u64 = 1_000_000;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;

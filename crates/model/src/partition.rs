@@ -2,7 +2,7 @@
 
 use crate::System;
 use std::fmt;
-use tactus_task::Window;
+use tactus_task::{ScheduleSwitch, Window};
 use tactus_time::{CoreId, Duration};
 
 /// The partitions of a system; none where its policy is another one.
@@ -12,6 +12,17 @@ pub struct Partitions {
     pub frame: Duration,
     /// The partitions. Each is the server at the same place in [`Scheduling::servers`](crate::Scheduling::servers).
     pub list: Vec<Partition>,
+    /// The names of the schedules, that in which the system begins first; empty if there is one alone, which has no name.
+    pub schedules: Vec<String>,
+    /// When another schedule begins, by frame.
+    pub switches: Vec<ScheduleSwitch>,
+}
+
+impl Partitions {
+    /// The numbers of all schedules.
+    pub fn numbers(&self) -> std::ops::Range<u8> {
+        0..self.schedules.len().max(1) as u8
+    }
 }
 
 /// What a partition is beyond a server.
@@ -21,11 +32,11 @@ pub struct Partition {
     pub criticality: Option<Criticality>,
     /// The major frame in which it starts, counted from 0: offsets of its tasks count from the start of that frame.
     pub start_frame: u64,
-    /// Its windows, by core and start.
+    /// Its windows in all schedules, by schedule, core and start.
     pub windows: Vec<Window>,
     /// In each of these it has its duration, on each of its cores; the major frame, if the file does not say.
     pub period: Duration,
-    /// See the period; what it has in the frame on the core where it has least, if the file does not say.
+    /// See the period; what it has in the frame on the core and in the schedule where it has least but some, if the file does not say.
     pub duration: Duration,
     /// The components that are its own, by their places in [`System::components`].
     pub components: Vec<usize>,
@@ -111,9 +122,9 @@ impl fmt::Display for Criticality {
 }
 
 impl Partition {
-    /// How long its windows on a core are together, in each major frame.
-    pub fn time_on(&self, core: CoreId) -> Duration {
-        let own = self.windows.iter().filter(|window| window.core == core);
+    /// How long its windows on a core are together, in each major frame of a schedule.
+    pub fn time_on(&self, core: CoreId, schedule: u8) -> Duration {
+        let own = self.windows.iter().filter(|window| window.core == core && window.schedule == schedule);
         own.fold(Duration::ZERO, |sum, window| sum + window.length)
     }
 

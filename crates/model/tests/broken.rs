@@ -683,6 +683,15 @@ const CASES: &[Case] = &[
     ("d6-too-late-a-start.toml", &[(13, "start-frame is 2000000, more than 1000000")]),
     ("d7-half-a-promise.toml", &[(13, "\"duration\" is missing")]),
     ("d8-partition-elsewhere.toml", &[(9, "it has windows of its own, but policy \"partitioned-edf\" knows none"), (16, "it names a partition, but the policy knows none")]),
+    ("da-schedules.toml", &[
+        (11, "the frame of a switch is 0, not after frame 0, where the schedule before begins; give switches in the order of"),
+        (12, "schedule \"day\" holds already in frame 5; remove the switch, or name another schedule"),
+        (13, "there is no schedule \"nigh\"; did you mean \"night\"?"),
+        (14, "\"schedule\" is missing; add a line like schedule = \"approach\""),
+        (9, "no partition has a window in schedule \"night\"; give some, like"),
+        (22, "there is no schedule \"nigth\"; did you mean \"night\"?"),
+    ]),
+    ("db-windows-of-a-schedule-overlap.toml", &[(24, "its window on core 0 from 4 ms to 9 ms overlaps that of partition \"one\" from 0 ns to 5 ms (line 16)")]),
     ("f0-floating-point.toml", &[
         (13, "it is the root scheduler and is entered by the kernel at any time; compute in another component"),
         (19, "it has floating point and is a scheduler, which the kernel enters at any time; compute in another"),

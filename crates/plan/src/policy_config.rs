@@ -105,11 +105,11 @@ fn mixed(system: &System, scheme: model::Mixed, allowances: &[Duration]) -> Mixe
 
 /// Partitions: a tree whose servers have the windows of the system's table.
 fn partitions(system: &System) -> PolicySpec {
-    let model::Partitions { frame, list } = &system.scheduling.partitions;
+    let model::Partitions { frame, list, switches, .. } = &system.scheduling.partitions;
     // The root has no windows.
     let windows = std::iter::once(Vec::new()).chain(list.iter().map(|partition| partition.windows.clone()));
     let tree = tree(system, model::Migration::Partitioned, TaskOrder::FixedPriority);
-    PolicySpec::Partitions(Partitions { tree, frame: *frame, windows: windows.collect() })
+    PolicySpec::Partitions(Partitions { tree, frame: *frame, windows: windows.collect(), switches: switches.clone() })
 }
 
 /// Any other order, with servers or without.

@@ -98,6 +98,7 @@ fn partitions(system: &System) -> Vec<PartitionView> {
         criticality: partition.criticality.map_or_else(String::new, |level| level.to_string()),
         frame: partitions.frame,
         windows: partition.windows.clone(),
+        switches: partitions.switches.clone(),
         background: server.background,
         tasks: (0..system.tasks.len())
             .filter(|task| system.partition_of(*task) == Some(n))

@@ -33,6 +33,13 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
     pub fn change(&mut self, kind: EventKind, number: u32, arg: u64) {
         self.sink.put(kind, Stored::new(self.now, self.core, kind, 0, (None, number), arg));
     }
+    /// A record that another schedule of windows holds.
+    pub fn schedule(&mut self, number: u8, since: Instant) {
+        self.sink.put(
+            EventKind::Schedule,
+            Stored::new(self.now, self.core, EventKind::Schedule, 0, (None, u32::from(number)), since.as_nanos()),
+        );
+    }
     /// A record that concerns the core alone.
     #[inline(always)]
     pub fn core(&mut self, kind: EventKind, arg: u64) {

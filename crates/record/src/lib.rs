@@ -73,6 +73,9 @@ pub enum EventKind {
     /// The job wants a resource that its task does not declare, or in another order than is declared, and does not get it. `arg`: the
     /// resource's number, and how many it holds times 256.
     SectionRefused = 25,
+    /// Another schedule of windows holds on this core. `job`: its number. `arg`: since when (ns), the start of a major frame; the record's
+    /// time is when that was noticed. No task.
+    Schedule = 26,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -142,6 +145,7 @@ impl EventKind {
             22 => EventKind::WaitLimited,
             24 => EventKind::SectionExceeded,
             25 => EventKind::SectionRefused,
+            26 => EventKind::Schedule,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
             34 => EventKind::Fault,

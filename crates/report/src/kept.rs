@@ -474,12 +474,14 @@ mod tests {
             clients,
             tolerated: tactus_trace::Tolerated { faults: 1, within: Duration::from_millis(60) },
         }];
-        let window = tactus_task::Window { core: CoreId(1), start: deadline, length: Duration::from_nanos(3) };
+        let window =
+            tactus_task::Window { core: CoreId(1), start: deadline, length: Duration::from_nanos(3), schedule: 1 };
         let partitions = vec![tactus_trace::PartitionView {
             name: "display".into(),
             criticality: "C".into(),
             frame: Duration::from_millis(3),
             windows: vec![window],
+            switches: vec![tactus_task::ScheduleSwitch { frame: 7, schedule: 1 }],
             background: true,
             tasks: vec![TaskId(1)],
         }];

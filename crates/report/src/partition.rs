@@ -3,7 +3,8 @@
 use crate::tables::num;
 use crate::text::{count, escape, percent, put};
 use serde::Serialize;
-use tactus_time::Duration;
+use tactus_task::{ScheduleSwitch, Window};
+use tactus_time::{Duration, Instant};
 use tactus_trace::{run_end, schedule, PartitionView, SegmentKind, Trace, View};
 
 /// A partition as the page's script sees it. Times in nanoseconds.
@@ -11,17 +12,21 @@ use tactus_trace::{run_end, schedule, PartitionView, SegmentKind, Trace, View};
 pub(crate) struct PagePartition<'a> {
     name: &'a str,
     frame: u64,
-    /// Core, start and end in the frame.
-    windows: Vec<(u8, u64, u64)>,
+    /// Core, start and end in the frame, schedule.
+    windows: Vec<(u8, u64, u64, u8)>,
+    /// Frame, and the schedule from then on.
+    switches: Vec<(u64, u8)>,
     tasks: Vec<u16>,
 }
 
 /// The partitions for the page's script.
 pub(crate) fn page(view: &View) -> Vec<PagePartition<'_>> {
+    let window = |it: &Window| (it.core.0, it.start.as_nanos(), it.end().as_nanos(), it.schedule);
     let partitions = view.partitions.iter().map(|partition| PagePartition {
         name: &partition.name,
         frame: partition.frame.as_nanos(),
-        windows: partition.windows.iter().map(|it| (it.core.0, it.start.as_nanos(), it.end().as_nanos())).collect(),
+        windows: partition.windows.iter().map(window).collect(),
+        switches: partition.switches.iter().map(|it| (it.frame, it.schedule)).collect(),
         tasks: partition.tasks.iter().map(|task| task.0).collect(),
     });
     partitions.collect()
@@ -43,7 +48,7 @@ pub(crate) fn section(view: &View, trace: &Trace) -> String {
          <tr><th>Partition</th><th>Criticality</th><th>Windows in a frame</th><th class=\"num\">Tasks</th>\
          <th class=\"num\">Given</th><th class=\"num\">Used of that</th></tr></thead><tbody>\n",
     );
-    let end = run_end(trace).as_nanos() as f64;
+    let end = run_end(trace);
     for partition in &view.partitions {
         row(&mut out, partition, end, &used);
     }
@@ -51,10 +56,13 @@ pub(crate) fn section(view: &View, trace: &Trace) -> String {
     out
 }
 
-fn row(out: &mut String, partition: &PartitionView, end: f64, used: &[Duration]) {
+fn row(out: &mut String, partition: &PartitionView, end: Instant, used: &[Duration]) {
     let criticality = if partition.criticality.is_empty() { "–" } else { &partition.criticality };
-    let windows: Vec<String> =
-        partition.windows.iter().map(|it| format!("core {}: {} to {}", it.core, it.start, it.end())).collect();
+    let windows: Vec<String> = partition
+        .windows
+        .iter()
+        .map(|it| format!("{}core {}: {} to {}", in_schedule(it), it.core, it.start, it.end()))
+        .collect();
     put(
         out,
         format_args!(
@@ -65,12 +73,37 @@ fn row(out: &mut String, partition: &PartitionView, end: f64, used: &[Duration])
         ),
     );
     num(out, partition.tasks.len() as f64, &count(partition.tasks.len() as u64));
-    let time: u64 = partition.windows.iter().map(|it| it.length.as_nanos()).sum();
     // Of one core; a partition on several may have more than the whole of one.
-    let given = time as f64 / partition.frame.as_nanos().max(1) as f64;
+    let given = given(partition, end);
+    let end = end.as_nanos() as f64;
     let taken: u64 = partition.tasks.iter().filter_map(|task| used.get(task.index())).map(|sum| sum.as_nanos()).sum();
     let of_that = if given * end > 0.0 { taken as f64 / (given * end) } else { 0.0 };
     num(out, given, &percent(given));
     num(out, of_that, &percent(of_that));
     out.push_str("</tr>\n");
+}
+
+fn in_schedule(window: &Window) -> String {
+    match window.schedule {
+        0 => String::new(),
+        number => format!("schedule {number}, "),
+    }
+}
+
+/// What the windows of a partition gave it, as a share of a core, until the end of the run.
+fn given(partition: &PartitionView, end: Instant) -> f64 {
+    let frame = partition.frame.as_nanos().max(1);
+    let in_frame = |schedule: u8| -> u64 {
+        let own = partition.windows.iter().filter(|it| it.schedule == schedule);
+        own.map(|it| it.length.as_nanos()).sum()
+    };
+    let last = end.as_nanos().div_ceil(frame).max(1);
+    let bounds: Vec<u64> =
+        partition.switches.iter().map(|it| it.frame).filter(|frame| *frame < last).chain([last]).collect();
+    let (mut sum, mut from) = (0, 0);
+    for until in bounds {
+        sum += in_frame(ScheduleSwitch::schedule_in(&partition.switches, from)) * (until - from);
+        from = until;
+    }
+    sum as f64 / (last * frame) as f64
 }

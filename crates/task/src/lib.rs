@@ -26,4 +26,4 @@ pub use server::ServerKind;
 pub use steps::JobSteps;
 pub use table::{Slot, Table};
 pub use wait::{Wait, WaitLimit};
-pub use window::Window;
+pub use window::{ScheduleSwitch, Window};

@@ -4,6 +4,9 @@
 //! themselves. What others do takes nothing of it but the system's work: entries for releases of anybody on the core, for
 //! the bounds of windows, and at each start of a window one that is under way for a completion in the window before.
 //! What a partition may have in the background is not counted on.
+//!
+//! With several schedules a promise holds in each and across each switch, in whatever order they come. A partition that has no windows
+//! on a core in one of them has no promises there.
 
 use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
@@ -26,6 +29,7 @@ pub(super) fn check(system: &System, entry: Duration, check: &mut Check) {
     for core in (0..system.cores).map(|core| CoreId(core as u8)) {
         let bounds = Bounds::of(system, core);
         for partition in on(system, core) {
+            absent(system, partition, core, check);
             if let Some(inside) = Inside::of(system, partition, core, entry) {
                 inside.judge(&bounds, check);
             }
@@ -65,6 +69,24 @@ fn on(system: &System, core: CoreId) -> impl Iterator<Item = usize> + '_ {
     (0..servers.len()).filter(move |n| servers[*n].cores.contains(core))
 }
 
+/// The schedule in which a partition has no windows on the core, if there is one.
+fn without(system: &System, partition: usize, core: CoreId) -> Option<u8> {
+    let partitions = &system.scheduling.partitions;
+    partitions.numbers().find(|schedule| partitions.list[partition].time_on(core, *schedule).is_zero())
+}
+
+/// Nothing is promised in a partition that has no time in some schedule.
+fn absent(system: &System, partition: usize, core: CoreId, check: &mut Check) {
+    let Some(schedule) = without(system, partition, core) else { return };
+    let name = &system.scheduling.partitions.schedules[usize::from(schedule)];
+    let own = |n: &usize| system.partition_of(*n) == Some(partition) && system.tasks[*n].core == Some(core);
+    for n in (0..system.tasks.len()).filter(own) {
+        let verdict = &mut check.tasks[n];
+        verdict.explanation = format!("its partition has no window on core {core} in schedule `{name}`");
+        verdict.met = true;
+    }
+}
+
 /// The instants at which releases and bounds of windows enter the scheduler of a core.
 struct Bounds {
     instants: Instants,
@@ -79,6 +101,8 @@ impl Bounds {
         let windows = partitions.list.iter().flat_map(|it| &it.windows).filter(|window| window.core == core);
         let bounds = windows.flat_map(|window| [window.start, window.end()]);
         let mut bounds: Vec<Duration> = bounds.map(|at| at % partitions.frame).collect();
+        // Where a schedule may begin, the core is entered.
+        bounds.extend((partitions.schedules.len() > 1).then_some(Duration::ZERO));
         bounds.sort_unstable();
         bounds.dedup();
         let bounds = bounds.into_iter().map(|at| (at, partitions.frame));
@@ -125,7 +149,9 @@ impl<'s> Inside<'s> {
         let mut places: Vec<usize> = (0..system.tasks.len()).filter(own).collect();
         rank.sort(system, &mut places);
         let windows: Vec<_> = partitions.list[partition].windows.iter().filter(|it| it.core == core).collect();
-        let table = WindowTable::new(partitions.frame, windows.iter().map(|it| (it.start, it.length)))?;
+        let of =
+            |schedule: u8| windows.iter().filter(move |it| it.schedule == schedule).map(|it| (it.start, it.length));
+        let table = WindowTable::of_schedules(partitions.frame, partitions.numbers().map(of))?;
         // A busy period begins with a release of a task that is no less urgent: under deadlines that may be any. Other orders
         // are tested from any instant.
         let first = |i: usize| match rank {
@@ -257,15 +283,21 @@ fn all_met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
 fn summary(system: &System, check: &mut Check) {
     let partitions = &system.scheduling.partitions;
     let given = |core: u8| -> u64 {
-        let time = partitions.list.iter().map(|it| it.time_on(CoreId(core)).as_nanos()).sum::<u64>();
-        time * 1_000 / partitions.frame.as_nanos().max(1) * 1_000
+        let time =
+            |schedule| partitions.list.iter().map(|it| it.time_on(CoreId(core), schedule).as_nanos()).sum::<u64>();
+        let most = partitions.numbers().map(time).max().unwrap_or(0);
+        most * 1_000 / partitions.frame.as_nanos().max(1) * 1_000
     };
     let most = (0..system.cores as u8).map(given).max().unwrap_or(0);
     let windows: usize = partitions.list.iter().map(|it| it.windows.len()).sum();
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
     check.summary = format!(
-        "{} partitions · {windows} windows in a frame of {} · at most {} of a core given{}",
+        "{} partitions · {windows} windows in {} of {} · at most {} of a core given{}",
         partitions.list.len(),
+        match partitions.schedules.len() {
+            0 | 1 => "a frame".into(),
+            many => format!("{many} schedules with frames"),
+        },
         partitions.frame,
         hundredths(most),
         slack.map_or(String::new(), |s| format!(" · least slack {s}"))

@@ -8,6 +8,9 @@
 //! Where all tasks of a partition are strictly periodic, a busy period opens at a release, and releases lie at few phases
 //! of the frame: task (O, T) has those that are O mod gcd(T, F). The least over these alone is no less; for a task that is
 //! released whenever its window begins, nothing is lost at all.
+//!
+//! With several schedules, each frame may have the windows of any of them: an interval opens in one, has the least of all in whole
+//! frames, and ends in that which has given least until then. So the bound holds across each switch, in whichever order they come.
 
 use crate::reservation::supply::Supply;
 use tactus_time::Duration;
@@ -15,6 +18,13 @@ use tactus_time::Duration;
 /// The windows of one partition on one core.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WindowTable {
+    frame: u64,
+    schedules: Vec<Schedule>,
+}
+
+/// The windows in frames of one schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Schedule {
     frame: u64,
     /// Start and end in the frame, in their order, apart from each other.
     windows: Vec<(u64, u64)>,
@@ -30,6 +40,51 @@ const MOST_PHASES: u64 = 4_096;
 impl WindowTable {
     /// The windows, as start and length in a frame of this length. `None` if they overlap, leave the frame, or are none.
     pub fn new(frame: Duration, windows: impl IntoIterator<Item = (Duration, Duration)>) -> Option<WindowTable> {
+        WindowTable::of_schedules(frame, [windows])
+    }
+
+    /// The same where each frame has the windows of any of these schedules. `None` also if one has none.
+    pub fn of_schedules<W>(frame: Duration, schedules: impl IntoIterator<Item = W>) -> Option<WindowTable>
+    where
+        W: IntoIterator<Item = (Duration, Duration)>,
+    {
+        let schedules: Option<Vec<Schedule>> =
+            schedules.into_iter().map(|windows| Schedule::new(frame, windows)).collect();
+        let schedules = schedules.filter(|all| !all.is_empty())?;
+        Some(WindowTable { frame: frame.as_nanos(), schedules })
+    }
+
+    /// The same for intervals that open at releases of these strictly periodic tasks, given as (offset, period), alone.
+    pub fn from_releases(&self, tasks: impl IntoIterator<Item = (Duration, Duration)>) -> WindowTable {
+        let mut phases = Vec::new();
+        for (offset, period) in tasks {
+            let step = gcd(period.as_nanos(), self.frame).max(1);
+            if phases.len() as u64 + self.frame / step > MOST_PHASES {
+                return self.clone();
+            }
+            phases.extend((0..self.frame / step).map(|k| offset.as_nanos() % step + k * step));
+        }
+        if phases.is_empty() {
+            return self.clone();
+        }
+        phases.sort_unstable();
+        let own = |it: &Schedule| Schedule { phases: it.worst(&phases), ..it.clone() };
+        WindowTable { frame: self.frame, schedules: self.schedules.iter().map(own).collect() }
+    }
+
+    /// What a frame has at least.
+    fn whole(&self) -> u64 {
+        self.schedules.iter().map(Schedule::whole).min().unwrap_or(0)
+    }
+
+    /// What a frame has at least until then.
+    fn until(&self, t: u64) -> u64 {
+        self.schedules.iter().map(|it| it.service(t)).min().unwrap_or(0)
+    }
+}
+
+impl Schedule {
+    fn new(frame: Duration, windows: impl IntoIterator<Item = (Duration, Duration)>) -> Option<Schedule> {
         let mut list: Vec<(u64, u64)> = Vec::new();
         for (start, length) in windows {
             list.push((start.as_nanos(), start.checked_add(length)?.as_nanos()));
@@ -45,31 +100,19 @@ impl WindowTable {
             before.push(before[before.len() - 1] + end - start);
         }
         let phases = list.iter().map(|(_, end)| *end).collect();
-        Some(WindowTable { frame: frame.as_nanos(), windows: list, before, phases })
+        Some(Schedule { frame: frame.as_nanos(), windows: list, before, phases })
     }
 
-    /// The same for intervals that open at releases of these strictly periodic tasks, given as (offset, period), alone.
-    pub fn from_releases(&self, tasks: impl IntoIterator<Item = (Duration, Duration)>) -> WindowTable {
-        let mut phases = Vec::new();
-        for (offset, period) in tasks {
-            let step = gcd(period.as_nanos(), self.frame).max(1);
-            if phases.len() as u64 + self.frame / step > MOST_PHASES {
-                return self.clone();
-            }
-            phases.extend((0..self.frame / step).map(|k| offset.as_nanos() % step + k * step));
-        }
-        match phases.is_empty() {
-            true => self.clone(),
-            false => WindowTable { phases: self.worst(phases), ..self.clone() },
-        }
+    /// What a whole frame has.
+    fn whole(&self) -> u64 {
+        self.before[self.windows.len()]
     }
 
-    /// Of these phases those that can be the worst: of all in one window the last, which loses most of it, and of all
+    /// Of these phases, in their order, those that can be the worst: of all in one window the last, which loses most of it, and of all
     /// between two windows the first, which waits longest.
-    fn worst(&self, mut phases: Vec<u64>) -> Vec<u64> {
-        phases.sort_unstable();
+    fn worst(&self, phases: &[u64]) -> Vec<u64> {
         let mut worst: Vec<(usize, bool, u64)> = Vec::new();
-        for s in phases {
+        for &s in phases {
             let n = self.windows.partition_point(|(start, _)| *start <= s);
             let inside = n > 0 && s < self.windows[n - 1].1;
             match worst.last_mut().filter(|(other, was, _)| (*other, *was) == (n, inside)) {
@@ -81,16 +124,18 @@ impl WindowTable {
         worst.into_iter().map(|(.., s)| s).collect()
     }
 
-    /// S(t), for t of at most two frames.
+    /// S(t), for t in the frame or at its end.
     fn service(&self, t: u64) -> u64 {
-        let all = self.before[self.windows.len()];
-        let (frames, t) = (t / self.frame, t % self.frame);
         let n = self.windows.partition_point(|(start, _)| *start <= t);
-        let own = match n.checked_sub(1).map(|last| (self.before[last], self.windows[last])) {
+        match n.checked_sub(1).map(|last| (self.before[last], self.windows[last])) {
             Some((before, (start, end))) => before + t.min(end) - start,
             None => 0,
-        };
-        frames * all + own
+        }
+    }
+
+    /// What an interval that opens at `s` has in the rest of the frame.
+    fn rest(&self, s: u64) -> u64 {
+        self.whole() - self.service(s)
     }
 }
 
@@ -104,25 +149,38 @@ fn gcd(a: u64, b: u64) -> u64 {
 impl Supply for WindowTable {
     fn least(&self, window: Duration) -> Duration {
         let (frames, rest) = (window.as_nanos() / self.frame, window.as_nanos() % self.frame);
-        let whole = frames.saturating_mul(self.before[self.windows.len()]);
-        let part = self.phases.iter().map(|s| self.service(s + rest) - self.service(*s)).min().unwrap_or(0);
-        Duration::from_nanos(whole.saturating_add(part))
+        let from = |schedule: &Schedule, s: u64| match (s + rest).checked_sub(self.frame) {
+            // The interval ends in the frame in which it opens.
+            None if frames == 0 => schedule.service(s + rest) - schedule.service(s),
+            None => schedule.rest(s) + self.until(s + rest) + (frames - 1).saturating_mul(self.whole()),
+            Some(last) => (schedule.rest(s) + self.until(last)).saturating_add(frames.saturating_mul(self.whole())),
+        };
+        let all = self.schedules.iter().flat_map(|it| it.phases.iter().map(move |s| from(it, *s)));
+        Duration::from_nanos(all.min().unwrap_or(0))
     }
     fn share(&self) -> (Duration, Duration) {
-        (Duration::from_nanos(self.before[self.windows.len()]), Duration::from_nanos(self.frame))
+        (Duration::from_nanos(self.whole()), Duration::from_nanos(self.frame))
     }
     fn delay(&self) -> Duration {
-        // Δ: at the start of each window, what a line of slope α would have given since an interval opened.
-        let (q, p) = (u128::from(self.before[self.windows.len()]), u128::from(self.frame));
-        let behind = |s: &u64| {
-            let at = |start: &u64| {
-                let t = (start + 2 * self.frame - s) % self.frame;
-                let had = u128::from(self.service(s + t) - self.service(*s));
-                u128::from(t).saturating_sub((had * p) / q)
-            };
-            self.windows.iter().map(|(start, _)| at(start)).max().unwrap_or(0)
-        };
-        let most = self.phases.iter().map(behind).max().unwrap_or(0);
+        // Δ: at the start of each window, what a line of slope α would have given since an interval opened. In whole frames it has
+        // that at least, so that windows in the frame where the interval opens and in the next one do.
+        let (q, p) = (u128::from(self.whole()), u128::from(self.frame));
+        let behind = |t: u64, had: u64| u128::from(t).saturating_sub(u128::from(had) * p / q);
+        let mut most = 0;
+        for schedule in &self.schedules {
+            for &s in &schedule.phases {
+                let here = schedule.windows.iter().filter(|(start, _)| *start >= s);
+                let had = |start: u64| schedule.service(start) - schedule.service(s);
+                most = here.map(|(start, _)| behind(start - s, had(*start))).fold(most, u128::max);
+                for next in &self.schedules {
+                    let starts = next.windows.iter().zip(&next.before);
+                    let at = |(start, before): (&(u64, u64), &u64)| {
+                        behind(self.frame + start.0 - s, schedule.rest(s) + before)
+                    };
+                    most = starts.map(at).fold(most, u128::max);
+                }
+            }
+        }
         Duration::from_nanos(u64::try_from(most).unwrap_or(u64::MAX))
     }
 }
@@ -174,6 +232,40 @@ mod tests {
                 let worst = (0..frame).map(|from| served(&slots, from, length)).min();
                 assert_eq!(Some(table.least(ns(length)).as_nanos()), worst, "{table:?} for {length}");
                 assert!(table.least_linear(ns(length)) <= table.least(ns(length)), "{table:?} for {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn across_switches_the_least_supply_is_that_of_the_worst_order_of_schedules() {
+        let mut state = 3;
+        for _ in 0..60 {
+            let (a, first) = drawn(&mut state);
+            let (b, second) = loop {
+                let (b, second) = drawn(&mut state);
+                if a.len() == b.len() {
+                    break (b, second);
+                }
+            };
+            let frame = a.len() as u64;
+            let both = WindowTable { frame, schedules: [first.schedules, second.schedules].concat() };
+            let released = both.from_releases([(ns(3), ns(6))]);
+            let step = gcd(6, frame);
+            // Each order of the two in four frames.
+            let runs: Vec<Vec<bool>> =
+                (0..16).map(|order| (0..4).flat_map(|n| [&a, &b][order >> n & 1].clone()).collect()).collect();
+            for length in 0..=3 * frame {
+                let worst = |from: &dyn Fn(u64) -> bool| {
+                    let all = runs
+                        .iter()
+                        .flat_map(|run| (0..frame).filter(|s| from(*s)).map(move |s| served(run, s, length)));
+                    all.min()
+                };
+                assert_eq!(Some(both.least(ns(length)).as_nanos()), worst(&|_| true), "{both:?} for {length}");
+                let least = released.least(ns(length)).as_nanos();
+                assert_eq!(Some(least), worst(&|s| s % step == 3 % step), "{both:?} for {length}");
+                assert!(both.least_linear(ns(length)) <= both.least(ns(length)), "{both:?} for {length}");
+                assert!(released.least_linear(ns(length)).as_nanos() <= least, "{both:?} for {length}");
             }
         }
     }

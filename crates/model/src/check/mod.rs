@@ -15,6 +15,7 @@ mod platform;
 mod reclaiming;
 mod release;
 mod resource;
+mod schedules;
 mod server;
 mod source;
 mod task;

@@ -1,5 +1,6 @@
 //! The rules for partitions: windows that fit the major frame and each other, and what belongs to whom.
 
+use super::schedules;
 use super::server::{self, Home, Homes};
 use crate::draft::{At, Draft, DraftPartition, DraftTask, DraftWindow, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
@@ -43,9 +44,10 @@ pub(super) fn homes(draft: &Draft, all: CoreSet, out: &mut Collector) -> Homes {
         out.out_of_range(draft.place, "", "the number of windows", windows, limit, "make fewer and longer ones");
         return homes;
     }
+    let names = schedules::names(draft, out);
     let mut taken: Vec<Taken> = Vec::new();
     for partition in &draft.partitions {
-        let made = frame.and_then(|frame| one(partition, frame, all, &mut taken, out));
+        let made = frame.and_then(|frame| one(partition, (frame, all, &names), &mut taken, out));
         homes.names.push(partition.name.get().map(|at| at.value.clone()).unwrap_or_default());
         homes.servers.push(made.as_ref().map(|(server, _)| Home {
             order: server.order,
@@ -60,6 +62,8 @@ pub(super) fn homes(draft: &Draft, all: CoreSet, out: &mut Collector) -> Homes {
         }
     }
     homes.made.partitions.frame = frame.unwrap_or_default();
+    homes.made.partitions.switches = schedules::switches(draft, &names, out);
+    homes.made.partitions.schedules = names;
     starts(draft, out);
     homes.partitions = Some(Owners { names: homes.names.clone(), components: components(draft, out) });
     homes
@@ -118,8 +122,7 @@ struct Taken {
 /// One partition; `taken` are the windows of those before it.
 fn one(
     draft: &DraftPartition,
-    frame: Duration,
-    all: CoreSet,
+    (frame, all, names): (Duration, CoreSet, &[String]),
     taken: &mut Vec<Taken>,
     out: &mut Collector,
 ) -> Option<(Server, Partition)> {
@@ -140,7 +143,7 @@ fn one(
     }
     let mut windows = Vec::new();
     for at in &given.value {
-        let window = window(at, (frame, all), subject, out)?;
+        let window = window(at, (frame, all, names), subject, out)?;
         if let Some(other) = taken.iter().find(|it| overlap(&it.window, &window)) {
             let (from, to, core) = (other.window.start, other.window.end(), window.core);
             let why = format!(
@@ -156,7 +159,7 @@ fn one(
         taken.push(Taken { window, whose: draft.subject.clone(), line: at.place.line });
         windows.push(window);
     }
-    windows.sort_by_key(|window| (window.core, window.start));
+    windows.sort_by_key(|window| (window.schedule, window.core, window.start));
     promised(draft, frame, &windows, out);
     let start_frame = draft.start_frame.value().unwrap_or(0);
     if let Some(at) = draft.start_frame.get().filter(|at| at.value > MAX_START_FRAME) {
@@ -175,7 +178,7 @@ fn one(
         Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new(), health };
     match (draft.period.value(), draft.duration.value()) {
         (Some(period), Some(duration)) => (partition.period, partition.duration) = (period, duration),
-        _ => partition.duration = cores.iter().map(|core| partition.time_on(core)).min().unwrap_or_default(),
+        _ => partition.duration = times(&partition).min().unwrap_or_default(),
     }
     let server = Server {
         name: draft.name.get()?.value.clone(),
@@ -183,7 +186,7 @@ fn one(
         cores,
         kind: ServerKind::Windows,
         // What it has of the core where it has most: no more than that comes to it at once.
-        budget: cores.iter().map(|core| partition.time_on(core)).max().unwrap_or_default(),
+        budget: times(&partition).max().unwrap_or_default(),
         period: frame,
         order: order?,
         spread: Migration::Partitioned,
@@ -197,10 +200,15 @@ fn one(
     Some((server, partition))
 }
 
+/// What it has of each core in a frame of each schedule in which it has some of it.
+fn times(partition: &Partition) -> impl Iterator<Item = Duration> + '_ {
+    partition.windows.iter().map(|window| partition.time_on(window.core, window.schedule))
+}
+
 /// One window by itself.
 fn window(
     at: &At<DraftWindow>,
-    (frame, all): (Duration, CoreSet),
+    (frame, all, names): (Duration, CoreSet, &[String]),
     subject: &str,
     out: &mut Collector,
 ) -> Option<Window> {
@@ -215,7 +223,12 @@ fn window(
         out.out_of_range(length.place, subject, "the length of a window", length.value, limit, "lengthen it");
         return None;
     }
-    let window = Window { core: id, start: start.value, length: length.value };
+    let schedule = match &at.value.schedule {
+        Given::Absent => 0,
+        Given::Is(named) => schedules::number(named, names, subject, out)?,
+        Given::Broken => return None,
+    };
+    let window = Window { core: id, start: start.value, length: length.value, schedule };
     if window.end() > frame {
         let limit = format!("after the end of the major frame of {frame}");
         let remedy = "shorten the window, move it, or lengthen major-frame";
@@ -226,7 +239,7 @@ fn window(
 }
 
 fn overlap(a: &Window, b: &Window) -> bool {
-    a.core == b.core && a.start < b.end() && b.start < a.end()
+    (a.core, a.schedule) == (b.core, b.schedule) && a.start < b.end() && b.start < a.end()
 }
 
 /// ARINC 653 gives a partition a period and a duration: in each of its periods it has windows of that length together.
@@ -249,10 +262,12 @@ fn promised(draft: &DraftPartition, frame: Duration, windows: &[Window], out: &m
         let remedy = "choose a period that divides the frame, or make major-frame a multiple of it";
         return out.out_of_range(period.place, subject, "period", period.value, limit, remedy);
     }
-    for core in (0..8).map(CoreId).filter(|core| windows.iter().any(|window| window.core == *core)) {
+    let mut places: Vec<_> = windows.iter().map(|window| (window.schedule, window.core)).collect();
+    places.dedup();
+    for (schedule, core) in places {
         for n in 0..frame / period.value {
             let (from, to) = (period.value * n, period.value * (n + 1));
-            let own = windows.iter().filter(|window| window.core == core);
+            let own = windows.iter().filter(|window| (window.schedule, window.core) == (schedule, core));
             let time = own.map(|window| window.end().min(to).saturating_sub(window.start.max(from)));
             let had = time.fold(Duration::ZERO, |sum, more| sum + more);
             if had < duration.value {
@@ -351,7 +366,7 @@ pub(super) fn finish(
     (scheduling, notes): (&mut Scheduling, &mut Vec<String>),
     out: &mut Collector,
 ) {
-    let Partitions { frame, list } = &mut scheduling.partitions;
+    let Partitions { frame, list, .. } = &mut scheduling.partitions;
     if list.is_empty() {
         return;
     }

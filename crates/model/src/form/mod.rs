@@ -164,6 +164,8 @@ const EVERY_KEY: &[&str] = &[
     "quantum",
     "schedulers",
     "major-frame",
+    "schedules",
+    "switches",
 ];
 
 fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &mut Draft) -> Given<Policy> {
@@ -179,7 +181,7 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         Some((_, Some(_))) => &["kind", "schedulers"],
         Some(("mc2", None)) => MC2_KEYS,
         Some(("amc" | "edf-vd", None)) => &["kind"],
-        Some(("partitions", None)) => &["kind", "major-frame"],
+        Some(("partitions", None)) => &["kind", "major-frame", "schedules", "switches"],
         _ => EVERY_KEY,
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
@@ -192,6 +194,9 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     draft.quantum = section.duration(reader, "quantum");
     draft.schedulers = read_schedulers(&section, reader);
     draft.major_frame = section.duration(reader, "major-frame");
+    let example = "a list of names like [\"cruise\", \"approach\"]";
+    draft.schedules = platform::strings(&section, reader, "schedules", example);
+    draft.switches = partition::switches(&section, reader);
     let Given::Is(name) = name else { return Given::Broken };
     let policy = match (name.value.as_str(), server::policy(&name.value)) {
         ("partitioned-rm", _) => Policy::PartitionedRm,

@@ -1,8 +1,8 @@
-//! `[[partition]]`: a partition and its windows in the major frame.
+//! `[[partition]]`: a partition and its windows in the major frame; and which schedule of windows holds when.
 
 use super::keys::{shorten, Reader, Section, Value};
 use super::platform::strings;
-use crate::draft::{At, DraftHealth, DraftPartition, DraftWindow, Given};
+use crate::draft::{At, DraftHealth, DraftPartition, DraftSwitch, DraftWindow, Given};
 use crate::HealthAction;
 use toml::de::DeValue;
 
@@ -20,7 +20,9 @@ const PARTITION: [&str; 11] = [
     "health",
 ];
 const HEALTH: [&str; 6] = ["fault", "deadline-missed", "overrun", "restarts", "exhausted", "start"];
-const WINDOW: [&str; 3] = ["core", "start", "length"];
+const WINDOW: [&str; 4] = ["core", "start", "length", "schedule"];
+const SWITCH: [&str; 2] = ["frame", "schedule"];
+const SWITCHES: &str = "switches = [{ frame = 50, schedule = \"approach\" }]";
 const EXAMPLE: &str = "windows = [{ core = 0, start = \"0 ms\", length = \"5 ms\" }]";
 
 /// Reads one `[[partition]]`.
@@ -95,8 +97,31 @@ fn windows<'a>(section: &Section<'a>, reader: &mut Reader<'_>) -> Given<Vec<At<D
             core: window.integer(reader, "core", "the number of a core, counted from 0"),
             start: window.duration(reader, "start"),
             length: window.duration(reader, "length"),
+            schedule: window.string(reader, "schedule", "the name of a schedule"),
         };
         taken.push(At { value: read, place: window.place });
     }
     Given::is(taken, place)
+}
+
+/// The switches from one schedule to another, in `[policy]`.
+pub(super) fn switches<'a>(section: &Section<'a>, reader: &mut Reader<'_>) -> Vec<At<DraftSwitch>> {
+    let Some(value) = section.get("switches") else { return Vec::new() };
+    let DeValue::Array(elements) = value.get_ref() else {
+        let place = reader.place(value);
+        reader.malformed(place, &section.subject, "switches", value, format!("a list like {SWITCHES}"));
+        return Vec::new();
+    };
+    let mut taken = Vec::new();
+    for (n, element) in elements.iter().enumerate() {
+        let Some(switch) = reader.open(element, format!("[policy]: switch {}", n + 1), &SWITCH) else { continue };
+        switch.require(reader, "frame", "frame = 50");
+        switch.require(reader, "schedule", "schedule = \"approach\"");
+        let read = DraftSwitch {
+            frame: switch.integer(reader, "frame", "the number of a major frame, counted from 0"),
+            schedule: switch.string(reader, "schedule", "the name of a schedule"),
+        };
+        taken.push(At { value: read, place: switch.place });
+    }
+    taken
 }

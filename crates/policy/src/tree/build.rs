@@ -142,6 +142,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         events: None,
         resources: None,
         sequence: None,
+        schedules: None,
         lost: false,
         laxities,
         waits: tasks.iter().any(|task| task.limit.most > 0),

@@ -8,7 +8,7 @@ use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::{Resources, SharedResources};
 use super::task_state::TaskState;
-use super::timetable::Sequence;
+use super::timetable::{Schedules, Sequence};
 use crate::heap::{IndexedHeap, Key};
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Event, Running};
@@ -84,6 +84,8 @@ pub(crate) struct Domain {
     pub(super) waits: bool,
     /// The windows of partitions on its one core, where the next one's follows from them alone.
     pub(super) sequence: Option<Sequence>,
+    /// When its partitions have other windows.
+    pub(super) schedules: Option<alloc::boxed::Box<Schedules>>,
 }
 
 /// A server on one core.
@@ -148,6 +150,11 @@ impl Domain {
         let elapsed = left.since(core_state.since);
         core_state.since = now;
         let mut records = Recorder { sink: records, core: core_state.id, now };
+        if let Some(schedules) = &mut self.schedules {
+            while let Some((schedule, begun)) = schedules.pass(now) {
+                records.schedule(schedule, begun);
+            }
+        }
         self.entry = self.entry.wrapping_add(1);
         let unfinished = self.leave(me, (left, elapsed), (event, facts), &mut records);
         for (task, at) in facts.arrivals {
@@ -400,6 +407,9 @@ impl Domain {
             if let Some(budget) = &self.vps[*ghost].budget {
                 timer = timer.min(now.saturating_add(budget.left(now)));
             }
+        }
+        if let Some(schedules) = &self.schedules {
+            timer = timer.min(schedules.next());
         }
         let Some(place) = core_state.running() else { return timer };
         for (vp, _) in core_state.charged.iter().filter(|(_, background)| !background) {

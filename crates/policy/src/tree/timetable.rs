@@ -1,16 +1,17 @@
-//! The windows of a partition on a core. A table has no state: whether a partition may run follows from the time alone. So nothing
-//! is charged, and a window that was noticed late ends no later for that.
+//! The windows of a partition on a core. A table has no state: whether a partition may run follows from the time alone, and so does
+//! which schedule holds. So nothing is charged, and a window that was noticed late ends no later for that.
 
 use alloc::vec::Vec;
-use tactus_task::Window;
+use tactus_task::{ScheduleSwitch, Window};
 use tactus_time::{CoreId, Duration, Instant};
 
 /// The windows of one partition on one core.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     frame: u64,
-    /// Start and end in the frame, in their order.
-    windows: Vec<(u64, u64)>,
+    /// Start and end in the frame, in their order, in each schedule.
+    schedules: Vec<Vec<(u64, u64)>>,
+    switches: Vec<ScheduleSwitch>,
 }
 
 /// Where an instant lies in a table.
@@ -23,34 +24,100 @@ pub(super) struct Position {
 }
 
 impl Table {
-    pub(super) fn new(frame: Duration, windows: &[Window], core: CoreId) -> Table {
-        let own = windows.iter().filter(|window| window.core == core);
-        let mut windows: Vec<(u64, u64)> =
-            own.map(|window| (window.start.as_nanos(), window.end().as_nanos())).collect();
-        windows.sort_unstable();
-        Table { frame: frame.as_nanos().max(1), windows }
+    pub(super) fn new(frame: Duration, windows: &[Window], core: CoreId, switches: &[ScheduleSwitch]) -> Table {
+        let schedules = (0..=last_of(switches)).map(|schedule| bounds(windows, core, schedule)).collect();
+        Table { frame: frame.as_nanos().max(1), schedules, switches: switches.to_vec() }
+    }
+
+    /// The windows in a frame of this number.
+    fn windows_in(&self, frame: u64) -> &[(u64, u64)] {
+        &self.schedules[usize::from(ScheduleSwitch::schedule_in(&self.switches, frame))]
+    }
+
+    /// The start of the first window in a frame after that of this number.
+    #[inline(never)]
+    fn first_after(&self, frame: u64) -> Instant {
+        let start = |frame: u64| {
+            let (start, _) = self.windows_in(frame).first()?;
+            Some(Instant::from_nanos(frame.saturating_mul(self.frame).saturating_add(*start)))
+        };
+        // What the next frame has not, no other one has before another schedule.
+        let switched = self.switches.iter().map(|it| it.frame).filter(|n| *n > frame);
+        core::iter::once(frame + 1).chain(switched).find_map(start).unwrap_or(Instant::NEVER)
     }
 
     /// Where `now` lies.
     pub(super) fn position(&self, now: Instant) -> Position {
         let now = now.as_nanos();
-        let (begin, offset) = (now - now % self.frame, now % self.frame);
+        let (frame, offset) = (now / self.frame, now % self.frame);
+        let (begin, windows) = (now - offset, self.windows_in(frame));
         let until = |offset: u64| Instant::from_nanos(begin.saturating_add(offset));
-        match self.windows.get(self.windows.partition_point(|(_, end)| *end <= offset)) {
+        match windows.get(windows.partition_point(|(_, end)| *end <= offset)) {
             Some((start, end)) if *start <= offset => Position { inside: true, until: until(*end) },
             Some((start, _)) => Position { inside: false, until: until(*start) },
-            None => match self.windows.first() {
-                Some((start, _)) => Position { inside: false, until: until(self.frame.saturating_add(*start)) },
-                None => Position { inside: false, until: Instant::NEVER },
-            },
+            None => Position { inside: false, until: self.first_after(frame) },
         }
+    }
+}
+
+/// The last schedule that ever holds, by number.
+fn last_of(switches: &[ScheduleSwitch]) -> u8 {
+    switches.iter().map(|switch| switch.schedule).max().unwrap_or(0)
+}
+
+/// Start and end of the windows on a core in one schedule, in their order.
+fn bounds(windows: &[Window], core: CoreId, schedule: u8) -> Vec<(u64, u64)> {
+    let own = windows.iter().filter(|window| (window.core, window.schedule) == (core, schedule));
+    let mut bounds: Vec<(u64, u64)> = own.map(|window| (window.start.as_nanos(), window.end().as_nanos())).collect();
+    bounds.sort_unstable();
+    bounds
+}
+
+/// When which schedule holds on a core, for those who see that it changes.
+pub(super) struct Schedules {
+    frame: u64,
+    switches: Vec<ScheduleSwitch>,
+    /// How many are past.
+    past: usize,
+}
+
+impl Schedules {
+    /// Nothing where there are no switches.
+    pub(super) fn new(frame: Duration, switches: &[ScheduleSwitch]) -> Option<Schedules> {
+        let switches = switches.to_vec();
+        (!switches.is_empty()).then(|| Schedules { frame: frame.as_nanos(), switches, past: 0 })
+    }
+
+    /// When the next one begins.
+    pub(super) fn next(&self) -> Instant {
+        let start = |switch: &ScheduleSwitch| Instant::from_nanos(switch.frame.saturating_mul(self.frame));
+        self.switches.get(self.past).map_or(Instant::NEVER, start)
+    }
+
+    /// The next one that has begun, and when.
+    pub(super) fn pass(&mut self, now: Instant) -> Option<(u8, Instant)> {
+        let begun = self.next();
+        let switch = self.switches.get(self.past).filter(|_| begun <= now)?;
+        self.past += 1;
+        Some((switch.schedule, begun))
+    }
+
+    /// The schedule that holds, if the last switch is one frame ago at least and the next one as far ahead.
+    fn settled(&self, now: u64) -> Option<usize> {
+        let (frame, switches) = (now / self.frame, &self.switches);
+        let holds = ScheduleSwitch::schedule_in(switches, frame);
+        let near = switches.iter().any(|it| frame.abs_diff(it.frame) <= 1) || self.next().as_nanos() <= now;
+        (!near).then_some(usize::from(holds))
     }
 }
 
 /// The windows of all partitions on a core, in their order.
 pub(super) struct Sequence {
     frame: u64,
-    slots: Vec<Slot>,
+    /// The slots of each schedule.
+    tables: Vec<Vec<Slot>>,
+    /// Whose slots these are.
+    schedule: usize,
     /// The slot that was found last, and the start of its frame.
     last: usize,
     base: u64,
@@ -87,26 +154,36 @@ pub(super) struct Passage {
 }
 
 impl Sequence {
-    /// Of the windows on this core of each virtual processor, by its number; nothing if there are fewer than two.
-    pub(super) fn new<'a>(
+    /// Of the windows on this core of each virtual processor, by its number; nothing if no schedule has two.
+    pub(super) fn new(
         frame: Duration,
         core: CoreId,
-        windows: impl Iterator<Item = (usize, &'a [Window])>,
+        windows: &[(usize, &[Window])],
+        switches: &[ScheduleSwitch],
     ) -> Option<Sequence> {
         let frame = frame.as_nanos();
-        let mut slots = Vec::new();
-        for (vp, windows) in windows {
-            let own = windows.iter().filter(|window| window.core == core);
-            let mut own: Vec<(u64, u64)> =
-                own.map(|window| (window.start.as_nanos(), window.end().as_nanos())).collect();
-            own.sort_unstable();
-            for (n, (start, end)) in own.iter().copied().enumerate() {
-                let again = own.get(n + 1).map_or(own[0].0.saturating_add(frame), |next| next.0);
-                slots.push(Slot { start, end, again, vp });
+        let table = |schedule: u8| {
+            let mut slots = Vec::new();
+            for (vp, windows) in windows {
+                let own = bounds(windows, core, schedule);
+                for (n, (start, end)) in own.iter().copied().enumerate() {
+                    let again = own.get(n + 1).map_or(own[0].0.saturating_add(frame), |next| next.0);
+                    slots.push(Slot { start, end, again, vp: *vp });
+                }
             }
-        }
-        slots.sort_unstable_by_key(|slot| slot.start);
-        (slots.len() > 1).then_some(Sequence { frame, slots, last: 0, base: 0, looks: Vec::with_capacity(MOST_LOOKS) })
+            slots.sort_unstable_by_key(|slot| slot.start);
+            slots
+        };
+        let tables: Vec<Vec<Slot>> = (0..=last_of(switches)).map(table).collect();
+        let some = tables.iter().any(|slots| slots.len() > 1);
+        let looks = Vec::with_capacity(MOST_LOOKS);
+        some.then_some(Sequence { frame, tables, schedule: 0, last: 0, base: 0, looks })
+    }
+
+    /// The same for passages in the schedule that holds; nothing near a switch.
+    pub(super) fn pass_in(&mut self, schedules: &Schedules, now: u64) -> Option<Passage> {
+        self.schedule = schedules.settled(now)?;
+        self.pass(now)
     }
 
     /// What the core's heap is to be told, the earliest first.
@@ -128,8 +205,9 @@ impl Sequence {
     /// The passage at whose end `now` lies, if it lies in a window.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: u64) -> Option<Passage> {
-        let count = self.slots.len();
-        if self.looks.len() + 2 > MOST_LOOKS {
+        let slots = &self.tables[self.schedule];
+        let count = slots.len();
+        if self.looks.len() + 2 > MOST_LOOKS || count < 2 {
             return None;
         }
         // Mostly it is the next one.
@@ -138,22 +216,22 @@ impl Sequence {
             _ => (0, self.base + self.frame),
         };
         let within = |slot: &Slot, base: u64| (base + slot.start..base + slot.end).contains(&now);
-        if within(self.slots.get(next)?, base) {
+        if within(slots.get(next)?, base) {
             (self.last, self.base) = (next, base);
         } else {
             let base = now - now % self.frame;
-            let at = self.slots.partition_point(|slot| base + slot.end <= now);
-            if !self.slots.get(at).is_some_and(|slot| within(slot, base)) {
+            let at = slots.partition_point(|slot| base + slot.end <= now);
+            if !slots.get(at).is_some_and(|slot| within(slot, base)) {
                 return None;
             }
             (self.last, self.base) = (at, base);
         }
-        let entered = self.slots[self.last];
+        let entered = slots[self.last];
         let (before, base) = match self.last.checked_sub(1) {
             Some(before) => (before, self.base),
             None => (count - 1, self.base.checked_sub(self.frame)?),
         };
-        let left = self.slots[before];
+        let left = slots[before];
         Some(Passage {
             left: left.vp,
             began: base + left.start,
@@ -172,8 +250,8 @@ mod tests {
     #[test]
     fn a_table_tells_the_window_and_what_comes_next() {
         let ms = Duration::from_millis;
-        let window = |start, length| Window { core: CoreId(0), start: ms(start), length: ms(length) };
-        let table = Table::new(ms(20), &[window(12, 8), window(3, 4)], CoreId(0));
+        let window = |start, length| in_schedule(0, start, length);
+        let table = Table::new(ms(20), &[window(12, 8), window(3, 4)], CoreId(0), &[]);
         let position = |at| {
             let Position { inside, until } = table.position(Instant::ZERO + ms(at));
             (inside, until.as_nanos() / 1_000_000)
@@ -184,6 +262,32 @@ mod tests {
             assert_eq!(position(at), told, "at {at}");
             assert_eq!(position(at + 40), (told.0, told.1 + 40), "at {at} of the third frame");
         }
-        assert_eq!(Table::new(ms(20), &[], CoreId(0)).position(Instant::ZERO).until, Instant::NEVER);
+        assert_eq!(Table::new(ms(20), &[], CoreId(0), &[]).position(Instant::ZERO).until, Instant::NEVER);
+    }
+
+    fn in_schedule(schedule: u8, start: u64, length: u64) -> Window {
+        let ms = Duration::from_millis;
+        Window { core: CoreId(0), start: ms(start), length: ms(length), schedule }
+    }
+
+    #[test]
+    fn windows_are_those_of_the_schedule_of_the_frame() {
+        // In schedule 1 there are none; 2 has the last in the frame.
+        let switches = [(2, 1), (5, 2), (6, 1)].map(|(frame, schedule)| ScheduleSwitch { frame, schedule });
+        let windows = [in_schedule(0, 0, 4), in_schedule(2, 16, 4)];
+        let table = Table::new(Duration::from_millis(20), &windows, CoreId(0), &switches);
+        let expected = [
+            (0, true, Some(4)),
+            (4, false, Some(20)),
+            (24, false, Some(116)),
+            (41, false, Some(116)),
+            (116, true, Some(120)),
+            (120, false, None),
+        ];
+        for (at, inside, until) in expected {
+            let position = table.position(Instant::ZERO + Duration::from_millis(at));
+            let next = until.map_or(Instant::NEVER, |until| Instant::ZERO + Duration::from_millis(until));
+            assert_eq!(position, Position { inside, until: next }, "at {at}");
+        }
     }
 }

@@ -6,10 +6,11 @@
 
 use super::domain::{Domain, BACKGROUND};
 use super::parameters::{Partitions, Server, Tree};
-use super::timetable::{Sequence, Table};
+use super::timetable::{Schedules, Sequence, Table};
 use crate::heap::Key;
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, PolicyConfig, PolicyConfigError, Running};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{EventKind, Sink};
 use tactus_task::{Overrun, ServerKind, TaskOrder, Window};
@@ -25,11 +26,12 @@ pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
             continue;
         }
         if let Some(budget) = &mut domain.vps[n].budget {
-            budget.follow(Table::new(partitions.frame, windows, core));
+            budget.follow(Table::new(partitions.frame, windows, core, &partitions.switches));
         }
         domain.show(n, Instant::ZERO);
     }
     domain.sequence = sequence(domain, partitions);
+    domain.schedules = Schedules::new(partitions.frame, &partitions.switches).map(Box::new);
 }
 
 /// The windows on the core of a domain of one core, in their order, if what jobs are ordered by does not change while they run, and no
@@ -40,8 +42,8 @@ fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
     let fixed = !domain.tasks.iter().any(|task| task.proxy || moves(task.order));
     let inside = !domain.vps.iter().any(|vp| vp.background || vp.is_unused());
     let windows = |server: u16| partitions.windows.get(usize::from(server)).map_or(&[][..], Vec::as_slice);
-    let all = domain.vps.iter().enumerate().map(|(n, vp)| (n, windows(vp.server)));
-    Sequence::new(partitions.frame, core_state.id, all).filter(|_| fixed && inside)
+    let all: Vec<_> = domain.vps.iter().enumerate().map(|(n, vp)| (n, windows(vp.server))).collect();
+    Sequence::new(partitions.frame, core_state.id, &all, &partitions.switches).filter(|_| fixed && inside)
 }
 
 impl Domain {
@@ -52,7 +54,10 @@ impl Domain {
         if self.due.peek().is_some_and(|due| due.time() <= now) {
             return None;
         }
-        let passage = sequence.pass(now.as_nanos())?;
+        let passage = match &self.schedules {
+            None => sequence.pass(now.as_nanos())?,
+            Some(schedules) => sequence.pass_in(schedules, now.as_nanos())?,
+        };
         let core_state = &mut self.core_states[0];
         let (root, since, tasks) = (core_state.root, core_state.since, self.tasks.len());
         let entered = &self.vps[passage.entered];
@@ -141,7 +146,8 @@ fn is_partition(server: &Server) -> bool {
 fn fits(all: &Partitions, n: usize, server: &Server) -> bool {
     let Some(windows) = all.windows.get(n) else { return false };
     let apart = |window: &Window| {
-        let others = all.windows.iter().flatten().filter(|other| other.core == window.core && *other != window);
+        let place = |it: &Window| (it.core, it.schedule);
+        let others = all.windows.iter().flatten().filter(|other| place(other) == place(window) && *other != window);
         let overlaps = |other: &Window| other.start < window.end() && window.start < other.end();
         !others.into_iter().any(overlaps) && all.windows.iter().flatten().filter(|other| *other == window).count() == 1
     };
@@ -149,7 +155,9 @@ fn fits(all: &Partitions, n: usize, server: &Server) -> bool {
         server.cores.contains(window.core) && !window.length.is_zero() && window.end() <= all.frame && apart(window)
     };
     let served = |core: CoreId| windows.iter().any(|window| window.core == core);
+    let ordered = all.switches.windows(2).all(|pair| pair[0].frame < pair[1].frame);
     is_partition(server)
+        && ordered
         && server.supply.is_some_and(|supply| supply.period == all.frame)
         && windows.iter().all(sound)
         && server.cores.iter().all(served)

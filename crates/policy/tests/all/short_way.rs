@@ -11,7 +11,7 @@ use tactus_policy::{
     ResourceTree, Scheduler, Server, Supply, Task, TaskPlacement, Tree, MOST_RECORDS,
 };
 use tactus_record::Sink;
-use tactus_task::{Overrun, ServerKind, TaskOrder, Window};
+use tactus_task::{Overrun, ScheduleSwitch, ServerKind, TaskOrder, Window};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// Decides the short way where there is one.
@@ -81,13 +81,18 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
     let tasks = prop::collection::vec(task, 2..9);
     (cuts, tasks, 2u8..6, 0usize..4, any::<bool>(), any::<u64>()).prop_map(|(cuts, tasks, count, order, gaps, seed)| {
         let ns = Duration::from_nanos;
+        let switches = seed % 2 == 1;
         let mut windows = vec![Vec::new(); usize::from(count) + 1];
         for (core, cuts) in cuts.iter().enumerate() {
             let bounds: Vec<u64> = [0].into_iter().chain(cuts.iter().copied()).chain([40]).collect();
             for (n, pair) in bounds.windows(2).enumerate().filter(|(n, _)| !gaps || n % 3 > 0) {
-                let whose = 1 + (n + core) % usize::from(count);
-                let window = Window { core: CoreId(core as u8), start: ns(pair[0]), length: ns(pair[1] - pair[0]) };
-                windows[whose].push(window);
+                for schedule in 0..=u8::from(switches) {
+                    let whose = 1 + (n + core + usize::from(schedule)) % usize::from(count);
+                    let (start, length) = (ns(pair[0]), ns(pair[1] - pair[0]));
+                    // The second has half of each window.
+                    let length = if schedule == 0 { length } else { ns(length.as_nanos().div_ceil(2)) };
+                    windows[whose].push(Window { core: CoreId(core as u8), start, length, schedule });
+                }
             }
         }
         let cores = CoreSet::first(cuts.len());
@@ -136,7 +141,10 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
             most.push(time + 3);
         }
         let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new() };
-        let kind = PolicySpec::Partitions(Partitions { tree, frame: ns(40), windows });
+        let switches =
+            [(2 + seed % 3, 1), (6 + seed % 4, 0)].map(|(frame, schedule)| ScheduleSwitch { frame, schedule });
+        let switches = if seed % 2 == 1 { switches.to_vec() } else { Vec::new() };
+        let kind = PolicySpec::Partitions(Partitions { tree, frame: ns(40), windows, switches });
         (PolicyConfig { cores: cuts.len(), kind, tasks: all }, most, seed)
     })
 }

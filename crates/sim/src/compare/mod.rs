@@ -7,6 +7,7 @@
 //! a run without costs foresees a run on the machine, and by how much the times differ.
 
 mod drift;
+mod laxity;
 mod points;
 mod steps;
 
@@ -236,7 +237,10 @@ pub fn compare(
         let holders =
             holders.filter_map(|step| Some((step.task, steps::left_task(&left, core, step.task, divergence)?)));
         let hidden_section = || holders.into_iter().find_map(|it| points.hidden_section(it, window));
-        let race = race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(hidden_section);
+        let near = |(first, second): &(Instant, Instant)| second.since(*first) <= window;
+        let laxities = || laxity::latest_starts(setup, &mut demand, expected, divergence).filter(near);
+        let race =
+            race(divergence.time()).or_else(inner_race).or_else(hidden_turn).or_else(hidden_section).or_else(laxities);
         divergence.cause = match (race, earliest) {
             (_, Some(first)) if together && first != core => Cause::Consequence { of: CoreId(first as u8) },
             (Some((first, second)), _) => Cause::Race { first, second },

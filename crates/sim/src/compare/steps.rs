@@ -191,7 +191,7 @@ pub fn left_task(expected: &Steps, core: usize, task: TaskId, divergence: &Diver
 }
 
 /// What a job was charged on all cores until `until`, from decision to decision.
-fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
+pub fn charged(trace: &Trace, step: &Step, until: Instant) -> Duration {
     let mut sum = Duration::ZERO;
     for records in &trace.cores {
         let mut running = false;

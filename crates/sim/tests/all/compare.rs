@@ -264,3 +264,29 @@ fn a_section_that_ends_as_its_job_loses_the_core_is_a_race_that_shows_when_the_r
     let longer = beside(&far, &inherits("18 ms", "14 ms"));
     assert!(!longer.agrees(), "{longer}");
 }
+
+#[test]
+fn jobs_of_nearly_the_same_laxity_are_a_race() {
+    // The laxities of the two are 15 ms, and that much more or less.
+    let beside = |apart: u64| {
+        let with = |deadline: u64| {
+            setup_of(
+                &parsed(&format!(
+                    "[system]\ncores = 1\nduration = '100 ms'\n[policy]\nkind = 'partitioned-llf'\n\
+                     [[task]]\nname = 'one'\nperiod = '50 ms'\nexecution = '5 ms'\ndeadline = '20 ms'\n\
+                     [[task]]\nname = 'two'\nperiod = '50 ms'\nexecution = '5 ms'\ndeadline = '{deadline} ns'\n"
+                )),
+                Duration::ZERO,
+            )
+        };
+        let (setup, other) = (with(20_000_000 + apart), with(20_000_000 - apart));
+        let free = simulate(&setup, ms(100), budgets(&setup), &Costs::default()).unwrap();
+        let found = simulate(&other, ms(100), budgets(&other), &Costs::default()).unwrap();
+        compare(&setup, (|t, j| Some(budgets(&setup)(t, j)), &JobSteps::default()), &free, &found, us(1))
+    };
+    let close = beside(700);
+    let causes: Vec<Cause> = close.divergences().map(|(_, d)| d.cause).collect();
+    assert_eq!(causes, [Cause::Race { first: at(15_000_000), second: at(15_000_700) }], "{close}");
+    let wide = beside(300_000);
+    assert!(!wide.agrees(), "{wide}");
+}

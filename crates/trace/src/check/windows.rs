@@ -5,6 +5,7 @@ use super::{Rule, Violation};
 use crate::schedule::{schedule_with, Boundary};
 use crate::{run_end, PartitionView, SegmentKind, Trace, View};
 use tactus_record::{EventKind, Record};
+use tactus_task::ScheduleSwitch;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// Both rules. `tolerance`: how much later than at once a core may notice what it should, each time.
@@ -28,7 +29,8 @@ fn stretches(partition: &PartitionView, core: CoreId, from: Instant, to: Instant
     let mut all: Vec<(Instant, Instant)> = Vec::new();
     for n in from.as_nanos() / frame..=to.as_nanos() / frame {
         let begin = Instant::from_nanos(n.saturating_mul(frame));
-        for window in &own {
+        let schedule = ScheduleSwitch::schedule_in(&partition.switches, n);
+        for window in own.iter().filter(|window| window.schedule == schedule) {
             let (start, end) = (begin.saturating_add(window.start), begin.saturating_add(window.end()));
             match all.last_mut() {
                 Some((_, last)) if *last == start => *last = end,
@@ -179,12 +181,14 @@ mod tests {
 
     /// Two partitions of one task each, with [0, 4) and [4, 10) of ten.
     fn view() -> View {
-        let window = |start, end| Window { core: CoreId(0), start: length(start), length: length(end - start) };
+        let window =
+            |start, end| Window { core: CoreId(0), start: length(start), length: length(end - start), schedule: 0 };
         let partition = |n: u16, window| PartitionView {
             name: format!("p{n}"),
             criticality: String::new(),
             frame: length(10),
             windows: vec![window],
+            switches: Vec::new(),
             background: false,
             tasks: vec![TaskId(n)],
         };

@@ -42,6 +42,7 @@ mod released;
 mod restarts_per_server;
 mod rig;
 mod schedulers;
+mod schedules;
 mod security;
 mod services;
 mod smallest;

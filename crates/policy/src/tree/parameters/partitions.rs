@@ -3,7 +3,7 @@
 use super::Tree;
 use crate::codec::{put, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
-use tactus_task::Window;
+use tactus_task::{ScheduleSwitch, Window};
 use tactus_time::{CoreId, Duration};
 
 /// A tree whose outermost servers are partitions.
@@ -13,11 +13,14 @@ pub struct Partitions {
     pub tree: Tree,
     /// The length of the major frame, with which all windows repeat.
     pub frame: Duration,
-    /// The windows of each server, in the order of the servers; none of the root and of servers inside partitions.
+    /// The windows of each server in all schedules, in the order of the servers; none of the root and of servers inside partitions.
     pub windows: Vec<Vec<Window>>,
+    /// When another schedule begins, by frame.
+    pub switches: Vec<ScheduleSwitch>,
 }
 
-const WINDOW_BYTES: usize = 1 + 2 * 8;
+const WINDOW_BYTES: usize = 2 + 2 * 8;
+const SWITCH_BYTES: usize = 1 + 8;
 
 impl Parameters for Partitions {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -28,9 +31,15 @@ impl Parameters for Partitions {
             put(out, windows.len() as u64);
             for window in windows {
                 out.push(window.core.0);
+                out.push(window.schedule);
                 put(out, window.start.as_nanos());
                 put(out, window.length.as_nanos());
             }
+        }
+        put(out, self.switches.len() as u64);
+        for switch in &self.switches {
+            put(out, switch.frame);
+            out.push(switch.schedule);
         }
     }
 
@@ -39,9 +48,12 @@ impl Parameters for Partitions {
         let frame = input.time()?;
         let windows = input.list(8, |input| {
             input.list(WINDOW_BYTES, |input| {
-                Ok(Window { core: CoreId(input.byte()?), start: input.time()?, length: input.time()? })
+                let (core, schedule) = (CoreId(input.byte()?), input.byte()?);
+                Ok(Window { core, start: input.time()?, length: input.time()?, schedule })
             })
         })?;
-        Ok(Partitions { tree, frame, windows })
+        let switches =
+            input.list(SWITCH_BYTES, |input| Ok(ScheduleSwitch { frame: input.number()?, schedule: input.byte()? }))?;
+        Ok(Partitions { tree, frame, windows, switches })
     }
 }
