@@ -17,6 +17,7 @@ mod channels;
 mod global;
 mod growth;
 mod mc2;
+mod memory;
 mod mixed;
 mod partitioned;
 mod partitions;
@@ -31,6 +32,7 @@ pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
 pub use channels::ChannelVerdict;
 pub use growth::Growth;
+pub use memory::with_interference;
 pub use report::{Bound, Check, CoreLoad, Finding, TaskVerdict};
 
 use crate::effort::Effort;
@@ -57,6 +59,8 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: Duration) -> Chec
 
 /// Judges a system that does not change.
 fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
+    let slowed = memory::slowed(system);
+    let (declared, system) = (system, slowed.as_ref().map_or(system, |slowed| &slowed.system));
     let entry = entry(system, costs, cache);
     let mut check = Check::new(system);
     match rank::of_policy(&system.policy) {
@@ -72,7 +76,10 @@ fn one_system(system: &System, costs: &Costs, cache: Duration) -> Check {
     stopped(system, entry, &mut check);
     waits::unknown(system, &mut check);
     bursts::unknown(system, &mut check);
-    assumptions::note(system, &mut check);
+    assumptions::note(declared, &mut check);
+    if let Some(slowed) = &slowed {
+        slowed.note(&mut check);
+    }
     chains::check(system, &mut check);
     check.accepted = check.findings.is_empty();
     check
@@ -99,6 +106,8 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: Duration, e
         }
         return growth;
     }
+    let slowed = memory::slowed(system);
+    let system = slowed.as_ref().map_or(system, |slowed| &slowed.system);
     let entry = entry(system, costs, cache);
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut search = growth::SearchBudget::with(effort);

@@ -6,6 +6,7 @@ mod colours;
 mod component;
 mod disk;
 mod health;
+mod misses;
 mod monitor;
 mod names;
 mod occurrence;
@@ -76,6 +77,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     events(&draft, &mut scheduling);
+    scheduling.misses = misses::of_tasks(&draft, &tasks, out);
     if !out.is_empty() {
         return None;
     }
@@ -109,6 +111,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         per_server::check(&system, at.place, out);
     }
     reclaiming::check(&system, out);
+    misses::check(&system, out);
     out.is_empty().then_some(system)
 }
 

@@ -135,7 +135,7 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
             places.push(TaskPlacement { server: server as u16, priority: n as u32 % 3, overrun });
             most.push(time + 3);
         }
-        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new() };
+        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
         let kind = PolicySpec::Partitions(Partitions { tree, frame: ns(40), windows });
         (PolicyConfig { cores: cuts.len(), kind, tasks: all }, most, seed)
     })
