@@ -12,6 +12,8 @@ use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
 pub const OWNERS: usize = 256;
 /// The kernel.
 pub const KERNELS: u8 = 0;
+/// The component that is the root scheduler.
+const SCHEDULER: usize = 0;
 /// User level before anything is told, and the last components of a full system.
 const UNKNOWN: u8 = 255;
 
@@ -22,11 +24,13 @@ pub struct Owners {
     owner: [u8; MAX_CORES],
     /// Where the counters of the component are that each core runs, in the emulator; null if it has none.
     counters: [usize; MAX_CORES],
+    /// Where the root scheduler's are, which count what all others do; null if it has none.
+    others: usize,
 }
 
 impl Default for Owners {
     fn default() -> Self {
-        Owners { loaded: [0; MAX_CORES], owner: [UNKNOWN; MAX_CORES], counters: [0; MAX_CORES] }
+        Owners { loaded: [0; MAX_CORES], owner: [UNKNOWN; MAX_CORES], counters: [0; MAX_CORES], others: 0 }
     }
 }
 
@@ -49,27 +53,37 @@ impl Owners {
         let component = (0..count).find(|component| top(component) == Some(loaded));
         self.loaded[core] = loaded;
         self.counters[core] = 0;
-        let page = component.and_then(|component| card(word::TOPS + component)).map_or(0, |it| it >> 32 << 12);
-        if page != 0 && page + 4096 <= memory.1 {
-            self.counters[core] = (memory.0 + page) as usize;
+        let page = |component: usize| {
+            let page = card(word::TOPS + component).map_or(0, |it| it >> 32 << 12);
+            if page == 0 || page + 4096 > memory.1 {
+                return 0;
+            }
+            let at = (memory.0 + page) as usize;
             // SAFETY: see `count`.
-            unsafe { (self.counters[core] as *mut u64).write_volatile(counters::MAGIC) };
-        }
+            unsafe { (at as *mut u64).write_volatile(counters::MAGIC) };
+            at
+        };
+        self.others = page(SCHEDULER);
+        self.counters[core] = component.filter(|component| *component != SCHEDULER).map_or(0, page);
         self.owner[core] = component.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or(UNKNOWN);
     }
 }
 
 impl Owners {
-    /// Adds to a counter of the component that the core runs at user level, if it has any.
+    /// Adds to a counter of the component that the core runs at user level, if it has any, and to the root scheduler's, if it has any and
+    /// the component is another one.
     pub fn count(&self, core: usize, event: usize, many: u64) {
-        let page = self.counters[core % MAX_CORES] as *mut u64;
-        if page.is_null() || many == 0 {
-            return;
-        }
-        // SAFETY: a page of the guest's memory (`look`), mapped there as long as the emulator runs, which nobody in the guest may write.
-        unsafe {
-            let word = page.add(counters::of_core(core % MAX_CORES) + event % counters::EVENTS);
-            word.write_volatile(word.read_volatile() + many);
+        let others = if usize::from(self.of(core)) == SCHEDULER + 1 { 0 } else { self.others };
+        for page in [self.counters[core % MAX_CORES], others] {
+            let page = page as *mut u64;
+            if page.is_null() || many == 0 {
+                continue;
+            }
+            // SAFETY: a page of the guest's memory (`look`), mapped there as long as the emulator runs, which nobody in the guest may write.
+            unsafe {
+                let word = page.add(counters::of_core(core % MAX_CORES) + event % counters::EVENTS);
+                word.write_volatile(word.read_volatile() + many);
+            }
         }
     }
 }

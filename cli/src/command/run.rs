@@ -20,7 +20,7 @@ use tactus_machine::promise::{can_run, promised, through_caches, RunPlan};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
-use tactus_model::System;
+use tactus_model::{ServerKind, System};
 use tactus_report::{ColourUse, Kept};
 use tactus_trace::{Trace, View};
 
@@ -52,23 +52,26 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
     let shown = Show { console: !arguments.no_console };
-    let plug_in = arguments.caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
+    // Without modelled caches nobody would count the misses that are some server's budget.
+    let regulates = system.scheduling.servers.iter().any(|server| server.kind == ServerKind::Misses);
+    let caches = arguments.caches || regulates;
+    let plug_in = caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
     let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), plug_in)?;
     let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
-    if let Some(colours) = colours.as_mut().filter(|_| arguments.caches) {
-        let caches = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
-        colours.caches = Some(caches.map_err(machine)?);
+    if let Some(colours) = colours.as_mut().filter(|_| caches) {
+        let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
+        colours.caches = Some(counted.map_err(machine)?);
     }
     let compared = disks(&system, &mut promised, &mut trace, &results)?;
     promised.view.heaps = heaps;
 
     let allowed = schedulers::allowed(&system, &trace);
-    // One scheduler for all is replayed by `agree`, and here where something comes from outside.
+    // One scheduler for all is replayed by `agree`, and here where something comes from outside or misses are counted.
     let outside = system.scheduling.places.iter().any(|place| place.interrupt.is_some() || place.raised_by.is_some());
     // An interrupt may preempt the last stretch of a built-in workload, which looks at no clock, more than once.
     let allowed = if outside { allowed * 4 } else { allowed };
     let replayed = match &schedulers[..] {
-        [_] if !outside => None,
+        [_] if !outside && !regulates => None,
         several => Some(schedulers::replay(&system, &promised.setup, several, allowed)?),
     };
 

@@ -42,13 +42,13 @@ pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
-pub use platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Speculation, Superior};
+pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{
     Burst, Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release,
-    ResourceProtocol, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window,
+    ResourceProtocol, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

@@ -64,6 +64,8 @@ pub struct Platform {
     pub colour_assignment: Option<ColourAssignment>,
     /// The caches that the machine is meant to have.
     pub caches: Option<Caches>,
+    /// What a line from memory takes, where the file says.
+    pub memory: Option<MemoryTimes>,
     /// Memory for those who manage memory (bytes).
     pub pool: u64,
     /// Memory that components see together, in file order.
@@ -91,12 +93,22 @@ impl Default for Platform {
             colours: 1,
             colour_assignment: None,
             caches: None,
+            memory: None,
             pool: 0,
             buffers: Vec::new(),
             devices: Vec::new(),
             speculation: Speculation::default(),
         }
     }
+}
+
+/// What a cache line from memory takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryTimes {
+    /// The least time from one line to the next that a core asks for.
+    pub line: Duration,
+    /// The most that one line of another core takes from a job, by keeping memory busy and by what it drives out of shared caches.
+    pub cost: Option<Duration>,
 }
 
 /// Memory that one or two components see, once a component that manages memory has mapped it.

@@ -52,6 +52,8 @@ pub struct Scheduling {
     pub events: Vec<EventRule>,
     /// By task: what its jobs do in the middle of their work, where they signal and await events; empty if no task does.
     pub programs: Vec<Program>,
+    /// By task: the most lines that a job asks memory for, where the file says; empty if it says so of none.
+    pub misses: Vec<Option<u32>>,
 }
 
 /// A server.
@@ -122,6 +124,17 @@ impl Scheduling {
             && self.sections.is_empty()
             && self.waits.is_empty()
             && self.events.is_empty()
+    }
+
+    /// The most lines that a job of the task asks memory for, where the file says.
+    pub fn misses_of(&self, task: usize) -> Option<u32> {
+        self.misses.get(task).copied().flatten()
+    }
+
+    /// The server with a budget of misses that the task is in.
+    pub fn regulated_by(&self, task: usize) -> Option<usize> {
+        let server = self.places.get(task)?.server?;
+        (self.servers[server].kind == ServerKind::Misses).then_some(server)
     }
 
     /// The critical sections of the task's jobs.

@@ -45,6 +45,8 @@ impl System {
     pub fn job_steps(&self) -> JobSteps {
         let wait = |it: &Wait| tactus_task::Wait { after: it.after, length: it.actual.unwrap_or(it.length) };
         let waits = self.scheduling.waits.iter().map(|all| all.iter().map(wait).collect()).collect();
-        JobSteps { sections: self.critical_sections(), waits, programs: self.scheduling.programs.clone() }
+        let lines = |n| self.scheduling.regulated_by(n).and_then(|_| self.scheduling.misses_of(n)).unwrap_or(0);
+        let misses = (0..self.tasks.len()).map(lines).collect();
+        JobSteps { sections: self.critical_sections(), waits, programs: self.scheduling.programs.clone(), misses }
     }
 }

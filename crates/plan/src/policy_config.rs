@@ -200,7 +200,8 @@ fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
     let releases = if timed { Vec::new() } else { releases };
     let some = !system.scheduling.waits.is_empty() || !system.scheduling.events.is_empty();
     let waits = (0..system.tasks.len()).filter(|_| some).map(|n| system.scheduling.wait_limit(n)).collect();
-    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases, waits }
+    let line = system.platform.memory.map_or(Duration::ZERO, |memory| memory.line);
+    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases, waits, line }
 }
 
 /// The tasks' priorities as the file gives them.

@@ -44,6 +44,8 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     let mut setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
     resources::allow(&mut setup, tactus_analysis::overhead::entry(costs));
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
+    let slowed = tactus_analysis::check::with_interference(system);
+    let slowed = slowed.as_ref().unwrap_or(system);
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
             let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
@@ -52,7 +54,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
             let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
             let work = allowance.max(tactus_analysis::overhead::entry(costs) * calls);
             let view =
-                TaskView { assumed: assumed_through(system, check, n, work), ..task_view(task, verdict, work, budget) };
+                TaskView { assumed: assumed_through(slowed, check, n, work), ..task_view(task, verdict, work, budget) };
             // The judge looks for the changes of a task on its core.
             let core =
                 view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
@@ -163,10 +165,14 @@ fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
     Changes { start, list, together: matches!(system.policy, Policy::Mc2 { .. }) }
 }
 
-/// The tree with the names of the file's servers, which come after the root in the file's order.
+/// The tree with what only the file says: the names of servers, which come after the root in its order, and what jobs ask memory for.
 fn named(mut tree: TreeView, system: &System) -> TreeView {
     for (server, of_file) in tree.servers.iter_mut().skip(1).zip(&system.scheduling.servers) {
         server.name.clone_from(&of_file.name);
+    }
+    if (0..system.tasks.len()).any(|n| system.scheduling.regulated_by(n).is_some()) {
+        let misses = |n| system.scheduling.regulated_by(n).and_then(|_| system.scheduling.misses_of(n));
+        tree.misses = (0..system.tasks.len()).map(misses).collect();
     }
     tree
 }

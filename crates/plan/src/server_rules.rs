@@ -4,7 +4,7 @@ use tactus_policy::{
     Action, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree,
     ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
-use tactus_time::CoreSet;
+use tactus_time::{CoreSet, Duration};
 use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
 /// What [`tactus_trace::check::servers`] needs to know of servers and queues; nothing under MC², which has rules of its own.
@@ -46,7 +46,15 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
     });
     let changes = changes.iter().map(|change| tree_change(tree, change));
     let (servers, tasks, changes) = (servers.collect(), tasks.collect(), changes.collect());
-    Some(TreeView { servers, tasks, changes, per_server: false, ceilings: ceilings(setup) })
+    Some(TreeView {
+        servers,
+        tasks,
+        changes,
+        per_server: false,
+        ceilings: ceilings(setup),
+        line: tree.line,
+        misses: Vec::new(),
+    })
 }
 
 /// What jobs that have begun keep from others.
@@ -139,5 +147,13 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         held: false,
     });
     let tasks = tasks.collect();
-    Some(TreeView { servers: vec![root], tasks, changes: Vec::new(), per_server: false, ceilings: None })
+    Some(TreeView {
+        servers: vec![root],
+        tasks,
+        changes: Vec::new(),
+        per_server: false,
+        ceilings: None,
+        line: Duration::ZERO,
+        misses: Vec::new(),
+    })
 }

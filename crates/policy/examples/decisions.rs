@@ -133,6 +133,7 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
         places: (0..tasks).map(place).collect(),
         releases: Vec::new(),
         waits: Vec::new(),
+        line: Duration::ZERO,
     }))
 }
 

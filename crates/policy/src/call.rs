@@ -64,6 +64,11 @@ pub enum Input {
         /// Until when.
         until: Instant,
     },
+    /// The core has asked memory for these lines since its last decision.
+    Misses {
+        /// How many.
+        lines: u32,
+    },
     /// The running job does this to an event. [`Event::Signal`] follows.
     Event(EventCall),
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.

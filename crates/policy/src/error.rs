@@ -50,6 +50,9 @@ pub enum PolicyConfigError {
     ServerQueues(u16),
     /// This server, by its index, reclaims bandwidth on a core that shares a queue or a chain of releases with another core.
     SharedReclaiming(u16),
+    /// The server, by its index, has a budget of misses, but is inside another one, has servers inside, or is in a tree that changes, or
+    /// the time of a line is not given.
+    Misses(u16),
     /// The server has no budget, one of no length, or one longer than its period; or the root has one.
     ServerSupply(u16),
     /// The server orders by something that only jobs have, and there are servers inside.
@@ -142,6 +145,10 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::SharedReclaiming(n) => write!(
                 f,
                 "server {n} reclaims bandwidth on a core that shares a queue or a chain of releases with another core: part them"
+            ),
+            PolicyConfigError::Misses(n) => write!(
+                f,
+                "server {n} has a budget of misses: it belongs into the root of a tree that does not change, with tasks inside and a time for each line"
             ),
             PolicyConfigError::ServerQueues(n) => write!(
                 f,

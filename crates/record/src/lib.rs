@@ -237,6 +237,8 @@ pub enum InputKind {
     Signal = 10,
     /// The running job of the record's task awaits an event. The record's `arg`: which.
     Await = 11,
+    /// The core asked memory for lines since its last decision, in the record's job. Its `arg`: how many.
+    Misses = 12,
 }
 
 impl InputKind {
@@ -250,6 +252,7 @@ impl InputKind {
             9 => InputKind::Wait,
             10 => InputKind::Signal,
             11 => InputKind::Await,
+            12 => InputKind::Misses,
             _ => return None,
         })
     }

@@ -3,11 +3,11 @@
 //! A server begins with its whole budget, and what runs inside it takes from that. Where the kind records its replenishments, they
 //! and the exhaustions are read from the trace. Where it does not, the kind's rule says when budget comes: at each boundary of a
 //! period, or each piece one period after its use began (under `pibs`, after as much of a period as it was of the budget; under
-//! `cbs-soft`, at once when nothing remains). A polling
+//! `cbs-soft`, at once when nothing remains). A budget of misses falls when a look at the counter finds lines. A polling
 //! or periodic server forfeits its budget while it has no work; there the line stays until the boundary, as if it had been kept.
 
 use crate::history::{History, Stretch};
-use tactus_record::{EventKind, Record};
+use tactus_record::{EventKind, InputKind, Record};
 use tactus_task::ServerKind;
 use tactus_time::{CoreId, TaskId};
 use tactus_trace::check::TreeView;
@@ -63,6 +63,8 @@ pub(crate) fn read(view: &View, trace: &Trace, history: &History) -> Vec<Budget>
 enum Event {
     /// Something inside the server ran from then on for this long (ns).
     Runs(u64),
+    /// This much of it went at once (ns): the lines of a budget of misses that a look at the counter found.
+    Used(u64),
     /// The budget is used up.
     Exhausted,
     /// This much came (ns).
@@ -72,13 +74,19 @@ enum Event {
 /// The events of one server on one core, in no order.
 fn events(tree: &TreeView, server: usize, records: &[Record], runs: &[Stretch]) -> Vec<(u64, Event)> {
     let inside = |task: u16| tree.above(TaskId(task)).any(|above| above == server);
-    let ran = runs.iter().filter(|s| inside(s.task)).map(|s| (s.start, Event::Runs(s.end - s.start)));
+    let of_misses = matches!(tree.servers[server].supply, Some((.., ServerKind::Misses)));
+    let ran = runs.iter().filter(|s| inside(s.task) && !of_misses).map(|s| (s.start, Event::Runs(s.end - s.start)));
+    let lines = records.iter().filter(|r| {
+        let misses = r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
+        of_misses && misses && r.task.is_some_and(|task| inside(task.0))
+    });
+    let used = lines.map(|r| (r.time.as_nanos(), Event::Used(r.arg.saturating_mul(tree.line.as_nanos()))));
     let told = records.iter().filter(|r| r.job as usize == server).filter_map(|r| match r.kind {
         EventKind::ServerExhausted => Some((r.time.as_nanos(), Event::Exhausted)),
         EventKind::ServerReplenish => Some((r.time.as_nanos(), Event::Came(r.arg))),
         _ => None,
     });
-    ran.chain(told).collect()
+    ran.chain(used).chain(told).collect()
 }
 
 /// Puts the replenishments by the rule of a kind (its budget and period in ns) in place of recorded ones.
@@ -119,6 +127,7 @@ fn points(full: u64, events: &[(u64, Event)]) -> Vec<(u64, u64)> {
         line.go_to(*time);
         match event {
             Event::Runs(length) => line.until = time.saturating_add(*length),
+            Event::Used(much) => line.set(line.remaining.saturating_sub(*much)),
             Event::Exhausted => line.set(0),
             Event::Came(much) => line.set(line.remaining.saturating_add(*much).min(full)),
         }

@@ -432,6 +432,8 @@ mod tests {
             ],
             per_server: true,
             ceilings: None,
+            line: Duration::ZERO,
+            misses: Vec::new(),
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {

@@ -14,6 +14,7 @@ pub mod disk;
 mod keep;
 pub mod lockstep;
 mod machine;
+mod misses;
 mod sections;
 mod waits;
 
@@ -124,6 +125,7 @@ fn run<S: Sink>(
     simulation.hold(steps.sections);
     simulation.wait(steps.waits);
     simulation.go_through(steps.programs);
+    simulation.miss(steps.misses);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

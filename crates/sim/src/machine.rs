@@ -13,6 +13,7 @@
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
 use crate::bodies::Bodies;
+use crate::misses::Misses;
 use crate::sections::Programs;
 use crate::waits::Waits;
 use std::fmt;
@@ -32,6 +33,7 @@ pub struct Simulation<'p, P: Policy, D> {
     programs: Programs,
     waits: Waits,
     bodies: Bodies,
+    misses: Misses,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -205,6 +207,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             programs: Programs::default(),
             waits: Waits::default(),
             bodies: Bodies::default(),
+            misses: Misses::default(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -244,6 +247,29 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs wait: by task, the waits of each of its jobs.
     pub fn wait(&mut self, waits: Vec<Vec<Wait>>) {
         self.waits = Waits::new(waits);
+    }
+
+    /// Lets jobs ask memory for lines: by task, how many each job asks for in all its execution.
+    pub fn miss(&mut self, lines: Vec<u32>) {
+        self.misses = Misses::new(lines);
+    }
+
+    /// Tells the policy how many lines the job asked memory for since it was given the core.
+    fn tell_misses<S: Sink>(&mut self, index: usize, now: Instant, job: &Running, sink: &mut S) {
+        let demand = self.demands.of(job);
+        let core = &mut self.cores[index];
+        let lines = self.misses.asked(job, now.since(core.decided), demand);
+        sink.record(Record {
+            time: now,
+            arg: lines.into(),
+            job: job.job,
+            task: Some(job.task),
+            kind: EventKind::Input,
+            level: InputKind::Misses as u8,
+            core: CoreId(index as u8),
+            ticket: 0,
+        });
+        self.policy.input(&mut core.state, Input::Misses { lines });
     }
 
     /// Notes when something arrives next on the core.
@@ -329,6 +355,9 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             core: id,
             ticket: 0,
         });
+        if let Some(job) = was.filter(|job| self.misses.has(job)) {
+            self.tell_misses(index, now, &job, sink);
+        }
         if reason == EntryReason::Arrival {
             self.take_arrivals(index, now, sink);
         }

@@ -29,11 +29,16 @@ pub enum ServerKind {
     /// A partition: its time is the windows of a static table, and nothing that runs changes them (ARINC 653; Mok, Feng and
     /// Chen, RTAS 2001).
     Windows,
+    /// `misses`: a budget of lines from memory instead of time, full at each period (MemGuard: Yun et al., RTAS 2013).
+    Misses,
 }
+
+/// A counter of misses is looked at this often in a period at most, where nothing interrupts when it overflows.
+pub const MOST_LOOKS: u64 = 16;
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 10] = [
+    pub const ALL: [ServerKind; 11] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
@@ -44,6 +49,7 @@ impl ServerKind {
         ServerKind::PriorityInheriting,
         ServerKind::Reclaiming,
         ServerKind::Windows,
+        ServerKind::Misses,
     ];
 
     /// The word for it in a system file.
@@ -60,6 +66,7 @@ impl ServerKind {
             ServerKind::Reclaiming => "grub",
             // Written as a partition.
             ServerKind::Windows => "windows",
+            ServerKind::Misses => "misses",
         }
     }
 

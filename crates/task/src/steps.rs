@@ -12,4 +12,6 @@ pub struct JobSteps {
     pub waits: Vec<Vec<Wait>>,
     /// What they do besides, in which waits and sections have no part.
     pub programs: Vec<Program>,
+    /// How many lines each asks memory for in all its execution.
+    pub misses: Vec<u32>,
 }

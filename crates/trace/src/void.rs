@@ -18,7 +18,7 @@ use crate::extend;
 use crate::jobs::Job;
 use crate::{Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
-use tactus_record::EventKind;
+use tactus_record::{EventKind, InputKind};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// How far the promise of one task binds.
@@ -131,6 +131,16 @@ pub(crate) fn void(
             out[victim].others.push(Overrun { culprit, at: r.time, spares: Spares::None, why });
         }
     }
+    for (job, at, why) in asked_too_much(view, trace, jobs) {
+        let Some(tree) = &view.tree else { continue };
+        let culprit = job.task.index();
+        for victim in
+            (0..view.tasks.len()).filter(|n| *n != culprit && tree.tasks[*n].server == tree.tasks[culprit].server)
+        {
+            out[victim].others.push(Overrun { culprit, at, spares: Spares::None, why: why.clone() });
+        }
+        out[culprit].own(job, || why);
+    }
     for unsent in view.chains.iter().flat_map(|chain| chains::unsent(chain, jobs, trace)) {
         out[unsent.job.task.index()].own(unsent.job, || unsent.why);
     }
@@ -179,6 +189,31 @@ pub(crate) fn void(
         }
     }
     out
+}
+
+/// Jobs in servers with budgets of misses that asked for more lines than promises rest on, and when they did.
+fn asked_too_much<'j>(view: &View, trace: &Trace, jobs: &'j [Job]) -> Vec<(&'j Job, Instant, String)> {
+    let limits = view.tree.as_ref().map_or(&[][..], |tree| &tree.misses);
+    if limits.is_empty() {
+        return Vec::new();
+    }
+    let mut asked: HashMap<(TaskId, u32), u64> = HashMap::new();
+    let mut found = Vec::new();
+    for core in &trace.cores {
+        for r in core.iter().filter(|r| r.kind == EventKind::Input && r.level == InputKind::Misses as u8) {
+            let limit = r.task.and_then(|task| Some((task, u64::from(limits.get(task.index()).copied().flatten()?))));
+            let Some((task, limit)) = limit else { continue };
+            let sum = asked.entry((task, r.job)).or_default();
+            let before = *sum;
+            *sum += r.arg;
+            if before <= limit && *sum > limit {
+                let why = format!("job {} asked memory for more than its {limit} lines", r.job);
+                let job = jobs.iter().find(|job| (job.task, job.job) == (task, r.job));
+                found.extend(job.map(|job| (job, r.time, why)));
+            }
+        }
+    }
+    found
 }
 
 /// The first job of a task that took more than was assumed of it.

@@ -14,7 +14,7 @@ use tactus_abi::image::{
 };
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
-use tactus_model::KERNEL_MEMORY;
+use tactus_model::{ServerKind, KERNEL_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::TaskId;
 
@@ -62,7 +62,7 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
         let component = number as u32;
         layout.instance(component, &programs[part.program]);
         layout.map(component, clock, CLOCK, 0);
-        if counted(system, part) {
+        if counted(system, part, number) {
             layout.counters(component);
         }
         let told = request.told.iter().filter(|(place, _)| part.user == Some(*place)).map(|(_, bytes)| bytes.len());
@@ -241,7 +241,7 @@ fn info(
         threads,
         ports: told.ports[number],
         processes: told.processes[number],
-        counters: u32::from(counted(system, part)),
+        counters: u32::from(counted(system, part, number)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
         disk_clients_promised: if number == SCHEDULER { request.disk_clients_promised } else { 0 },
         told_bytes: placed.told[number],
@@ -251,9 +251,10 @@ fn info(
     }
 }
 
-/// Whether it has a page of counters.
-fn counted(system: &tactus_model::System, part: &Part) -> bool {
-    part.user.is_some_and(|place| system.components[place].rights.counters)
+/// Whether it has a page of counters; the root scheduler, where a budget is one of misses.
+fn counted(system: &tactus_model::System, part: &Part, number: usize) -> bool {
+    let regulates = || system.scheduling.servers.iter().any(|server| server.kind == ServerKind::Misses);
+    part.user.is_some_and(|place| system.components[place].rights.counters) || (number == SCHEDULER && regulates())
 }
 
 /// The policy's set-up for a scheduler.

@@ -4,7 +4,9 @@
 use crate::ImageError;
 use tactus_abi::image::Interleaved;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
-use tactus_model::{Action, Demand, JobAction, JobStep, Part, Program, System, Task, KERNEL_MEMORY, MAX_MEMORY};
+use tactus_model::{
+    Action, Demand, JobAction, JobStep, Part, Program, ServerKind, System, Task, KERNEL_MEMORY, MAX_MEMORY, MOST_LOOKS,
+};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
 
@@ -38,6 +40,8 @@ const RECORDS_PER_JOB: u64 = 16;
 /// Records that a server's period costs on one of its cores at most, in most systems: its budget ends and comes back, and each time
 /// a core is entered, turns from one job to another, and is left.
 const RECORDS_PER_PERIOD: u64 = 10;
+/// Records of a look at a counter of misses: the core is entered, the policy told, and the core left.
+const RECORDS_PER_LOOK: u64 = 3;
 /// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
 const LEAST_RECORDS_PER_JOB: u64 = 8;
 /// From job to job of a task that releases itself, on the average, at the least in most systems.
@@ -221,11 +225,11 @@ pub fn expected_records(system: &System) -> u64 {
 /// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.
 fn wanted_ring(system: &System) -> u64 {
     let jobs = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB);
-    let periods = worst_periods(system).saturating_mul(RECORDS_PER_PERIOD);
-    ring_for(jobs.saturating_add(periods).saturating_mul(5) / 4).max(SMALLEST_RING)
+    ring_for(jobs.saturating_add(worst_periods(system)).saturating_mul(5) / 4).max(SMALLEST_RING)
 }
 
-/// The most periods that servers begin on one core, as if each had its shortest one all along.
+/// Records of the most periods that servers begin on one core, as if each had its shortest one all along, and of the looks at a counter of
+/// misses.
 fn worst_periods(system: &System) -> u64 {
     let periods = |n: usize, of: Duration| {
         let changes = system.scheduling.changes.iter().filter(|change| change.part == Part::Server(n));
@@ -236,10 +240,19 @@ fn worst_periods(system: &System) -> u64 {
         let shortest = altered.fold(of, Duration::min).max(Duration::from_nanos(1));
         system.duration.div_ceil(shortest)
     };
+    let each = |kind| {
+        if kind == ServerKind::Misses {
+            RECORDS_PER_PERIOD + RECORDS_PER_LOOK * MOST_LOOKS
+        } else {
+            RECORDS_PER_PERIOD
+        }
+    };
     let servers = || system.scheduling.servers.iter().enumerate();
     let on = |core: CoreId| {
         let there = servers().filter(|(_, server)| server.cores.contains(core));
-        there.map(|(n, server)| periods(n, server.period)).fold(0, u64::saturating_add)
+        there
+            .map(|(n, server)| periods(n, server.period).saturating_mul(each(server.kind)))
+            .fold(0, u64::saturating_add)
     };
     (0..system.cores).map(|core| on(CoreId(core as u8))).max().unwrap_or(0)
 }

@@ -107,7 +107,13 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
     }
     PolicyConfig {
         cores: 2,
-        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+        kind: PolicySpec::Servers(Tree {
+            servers,
+            places,
+            releases: Vec::new(),
+            waits: Vec::new(),
+            line: Duration::ZERO,
+        }),
         tasks,
     }
 }

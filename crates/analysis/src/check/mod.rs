@@ -18,6 +18,7 @@ mod channels;
 mod global;
 mod growth;
 mod mc2;
+mod memory;
 mod mixed;
 mod partitioned;
 mod partitions;
@@ -33,6 +34,7 @@ pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
 pub use channels::ChannelVerdict;
 pub use growth::Growth;
+pub use memory::with_interference;
 pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskVerdict};
 
 use crate::effort::Effort;
@@ -59,11 +61,17 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Ch
 
 /// Judges a system that does not change.
 fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
+    let slowed = memory::slowed(system);
+    let (declared, system) = (system, slowed.as_ref().map_or(system, |slowed| &slowed.system));
     let sets = cache.working_sets(system);
     let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
     let mut check = with_costs(longer.as_ref().unwrap_or(system), costs, cache, sets.as_ref());
     if let Some(sets) = &sets {
         caches::unbounded(system, sets, &mut check);
+    }
+    assumptions::note(declared, &mut check);
+    if let Some(slowed) = &slowed {
+        slowed.note(&mut check);
     }
     chains::check(system, &mut check);
     check.accepted = check.findings.is_empty();
@@ -93,7 +101,6 @@ fn with_costs(system: &System, costs: &Costs, cache: CacheDelay, sets: Option<&W
     stopped(system, entry, &mut check);
     waits::unknown(system, &mut check);
     bursts::unknown(system, &mut check);
-    assumptions::note(system, &mut check);
     check
 }
 
@@ -128,6 +135,8 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
         }
         return growth;
     }
+    let slowed = memory::slowed(system);
+    let system = slowed.as_ref().map_or(system, |slowed| &slowed.system);
     let sets = cache.working_sets(system);
     let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
     let (system, sets) = (longer.as_ref().unwrap_or(system), sets.as_ref());

@@ -10,7 +10,8 @@
 //! has jitter P − Q, a *priority-inheriting* one the same, for it may take Q(1 − U) + Uw of a window w; its next budget counts
 //! from its first use, so that it supplies Q every P + R − Q. A *hard CBS* may be served late where it wakes with a near deadline,
 //! and get the next budget at once: jitter P. A *soft CBS* never waits and holds nobody back: beneath fixed priorities it has
-//! no bound, nor has a *POSIX* sporadic server, and nor have those that are less urgent.
+//! no bound, nor has a *POSIX* sporadic server, and nor have those that are less urgent. A budget of *misses* lasts at least for the time
+//! in which memory serves it, and bounds no time beyond: those that are less urgent have no bound.
 //!
 //! **Beneath EDF** see `deadline`.
 
@@ -22,7 +23,7 @@ use crate::reservation::charge::Work;
 use crate::reservation::local::Local;
 use crate::reservation::supply::{Recurring, Server, Supply};
 use crate::task::{Sporadic, Withheld};
-use tactus_task::ServerKind;
+use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::Duration;
 
 /// Who decides between these children; the most urgent first under fixed priorities.
@@ -189,6 +190,11 @@ fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Opt
         }
         (ServerKind::PosixSporadic | ServerKind::PriorityInheriting, _) => return None,
         (kind, _) if kind.is_soft() => return None,
+        (ServerKind::Misses, _) => {
+            // What a look at the counter found too late is paid by later budgets.
+            let owed = (server.period / MOST_LOOKS).checked_add(work.entry)?;
+            supply.blackout = supply.blackout.checked_add(server.period.checked_mul(owed.div_ceil(server.budget))?)?;
+        }
         _ => {}
     }
     Some(supply)

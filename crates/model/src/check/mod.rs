@@ -6,6 +6,7 @@ mod colours;
 mod component;
 mod disk;
 mod health;
+mod misses;
 mod monitor;
 mod names;
 mod occurrence;
@@ -77,6 +78,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     events(&draft, &mut scheduling);
+    scheduling.misses = misses::of_tasks(&draft, &tasks, out);
     if !out.is_empty() {
         return None;
     }
@@ -110,6 +112,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         per_server::check(&system, at.place, out);
     }
     reclaiming::check(&system, out);
+    misses::check(&system, out);
     out.is_empty().then_some(system)
 }
 

@@ -21,6 +21,7 @@ pub(super) struct Owners {
 pub(super) fn homes(draft: &Draft, all: CoreSet, out: &mut Collector) -> Homes {
     let none = Owners { names: Vec::new(), components: HashMap::new() };
     let mut homes = Homes {
+        line: (None, 0),
         root: None,
         names: Vec::new(),
         servers: Vec::new(),

@@ -69,6 +69,7 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
         colours: count,
         colour_assignment: assignment,
         caches,
+        memory: super::misses::times(draft, out),
         pool,
         buffers,
         devices,

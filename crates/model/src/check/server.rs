@@ -5,7 +5,7 @@ use crate::draft::{At, Draft, DraftServer, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
     Migration, Mixed, Overrun, Policy, Release, Scheduling, Server, ServerKind, TaskOrder, TaskPlacement,
-    DEFAULT_QUANTUM, MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
+    DEFAULT_QUANTUM, DEFAULT_SHIFT, MAX_DEPTH, MAX_PRIORITY, MAX_SERVERS, SHORTEST_QUANTUM,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level};
 
@@ -28,6 +28,8 @@ pub(super) struct Homes {
     /// Where there are partitions, which are then the servers: whose each component is.
     pub partitions: Option<super::partition::Owners>,
     pub made: Scheduling,
+    /// The least time from one line of memory to the next, and the exponent of an instruction's time.
+    pub line: (Option<Duration>, u8),
 }
 
 /// What the kind of the policy tells of order and spread; nothing for MC².
@@ -49,7 +51,8 @@ pub(super) fn check(draft: &Draft, cores: Option<usize>, out: &mut Collector) ->
     let all = cores.map(CoreSet::first);
     let policy = draft.policy.value();
     let made = Scheduling::default();
-    let mut homes = Homes { root: None, names: Vec::new(), servers: Vec::new(), partitions: None, made };
+    let line = (draft.platform.line.value(), draft.shift.value().unwrap_or(DEFAULT_SHIFT));
+    let mut homes = Homes { root: None, names: Vec::new(), servers: Vec::new(), partitions: None, made, line };
     let (Some(policy), Some(all)) = (policy, all) else { return homes };
     if policy == Policy::Partitions {
         return super::partition::homes(draft, all, out);
@@ -296,6 +299,18 @@ fn cores(server: &DraftServer, outer: &Home, out: &mut Collector) -> Option<Core
 /// Budget and period, told in one of three ways.
 fn supply(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Option<(Duration, Duration)> {
     let subject = server.subject.as_str();
+    if server.kind.value()? == ServerKind::Misses {
+        return super::misses::supply(server, homes.line, out);
+    }
+    if let Given::Is(at) = &server.misses {
+        out.refuse(
+            at.place,
+            subject,
+            "only a server of kind misses has a budget of misses",
+            "choose that kind, or remove it",
+        );
+        return None;
+    }
     let inheriting = server.kind.value()? == ServerKind::PriorityInheriting;
     let ways = [
         !server.budget.is_absent() || !server.period.is_absent(),

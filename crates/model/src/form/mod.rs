@@ -44,7 +44,16 @@ const TOP: [&str; 16] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 6] = ["instruction", "overheads", "colours", "geometry", "accept-meltdown", "branch-barriers"];
+const MACHINE: [&str; 8] = [
+    "instruction",
+    "overheads",
+    "colours",
+    "geometry",
+    "memory-line",
+    "miss-cost",
+    "accept-meltdown",
+    "branch-barriers",
+];
 const KERNEL: [&str; 1] = ["colours"];
 
 /// Reads the text as far as it can be read; nothing if it is not TOML.
@@ -90,6 +99,8 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         draft.platform.branch_barriers = section.boolean(&mut reader, "branch-barriers");
         draft.platform.colours = colours::count(&section, &mut reader);
         draft.platform.geometry = colours::geometry(&section, &mut reader);
+        draft.platform.line = section.duration(&mut reader, "memory-line");
+        draft.platform.miss_cost = section.duration(&mut reader, "miss-cost");
     }
     if let Some(section) = top.get("kernel").and_then(|value| reader.open(value, "[kernel]".into(), &KERNEL)) {
         draft.platform.kernel = colours::own(&section, &mut reader);

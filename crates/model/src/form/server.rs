@@ -6,7 +6,7 @@ use crate::problem::{nearest, Complaint};
 use crate::{Criticality, EarlyArrival, Migration, Overrun, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
-const SERVER: [&str; 15] = [
+const SERVER: [&str; 16] = [
     "name",
     "parent",
     "cores",
@@ -17,6 +17,7 @@ const SERVER: [&str; 15] = [
     "delta",
     "share",
     "for",
+    "misses",
     "policy",
     "clusters",
     "quantum",
@@ -175,6 +176,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         delta: section.duration(reader, "delta"),
         share: section.float(reader, "share", "a number between 0 and 1"),
         works_for: section.string(reader, "for", "the name of a server in quotes"),
+        misses: section.integer(reader, "misses", "a number of lines from memory"),
         order,
         clusters: clusters(&section, reader),
         quantum: section.duration(reader, "quantum"),

@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 30] = [
+const TASK: [&str; 31] = [
     "name",
     "level",
     "core",
@@ -21,6 +21,7 @@ const TASK: [&str; 30] = [
     "actual",
     "minimum",
     "memory",
+    "misses",
     "component",
     "server",
     "partition",
@@ -70,6 +71,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         actual: read_actual(&section, reader),
         minimum: section.duration(reader, "minimum"),
         memory: section.size(reader, "memory"),
+        misses: section.integer(reader, "misses", "a number of lines from memory"),
         component: section.string(reader, "component", "the name of a [[component]] in quotes"),
         colours: super::colours::own(&section, reader),
         placing: super::server::place(&section, reader),

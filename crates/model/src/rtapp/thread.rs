@@ -333,6 +333,7 @@ impl Thread {
             actual: Given::is(DraftDemand::Demand(demand), self.cycle.run),
             minimum: Given::Absent,
             memory: Given::Absent,
+            misses: Given::Absent,
             component: Given::Absent,
             colours: Vec::new(),
             placing: DraftPlace {

@@ -5,6 +5,11 @@
 //! ([`Budget::charge`]), there is work again ([`Budget::wake`]), there is none ([`Budget::block`]), time has passed
 //! ([`Budget::refresh`]); and asks whether work may run ([`Budget::eligible`]) and for how long ([`Budget::left`]).
 //!
+//! **Misses.** A budget of lines from memory is kept as the least time in which memory can serve them, and charged that time for each line
+//! that was counted. So it cannot be used up earlier than what is left of it says, and its owner looks at the counter then, and again.
+//! Two looks are a part of the period apart at least ([`MOST_LOOKS`]); what is used beyond the end meanwhile is a debt that the
+//! periods which follow pay.
+//!
 //! **Reclaiming** (GRUB: Lipari and Baruah, "Greedy reclamation of unused bandwidth in constant-bandwidth servers", ECRTS 2000).
 //! A server of Q per P has bandwidth U = Q/P, deadline D and virtual time V = D - q/U, where q is what remains of its budget.
 //! While it runs, q falls at the rate of the sum of all active servers' bandwidths. It is *contending* while it has work;
@@ -15,7 +20,7 @@
 use super::parameters::Supply;
 use super::replenishments::{Replenishment, Replenishments};
 use super::timetable::Table;
-use tactus_task::ServerKind;
+use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::{Duration, Instant};
 
 /// A whole processor, as a bandwidth.
@@ -170,6 +175,12 @@ impl Budget {
         }
     }
 
+    /// Whether it is charged for lines from memory instead of time.
+    #[inline]
+    pub(super) fn is_of_misses(&self) -> bool {
+        self.kind == ServerKind::Misses
+    }
+
     /// Whether work may run at `now`.
     pub fn eligible(&self, now: Instant) -> bool {
         !self.left(now).is_zero()
@@ -197,6 +208,7 @@ impl Budget {
                 Some(position) if position.inside => position.until.since(now),
                 _ => Duration::ZERO,
             },
+            ServerKind::Misses if !left.is_zero() => left.max(self.period / MOST_LOOKS),
             _ => left,
         }
     }
@@ -205,6 +217,11 @@ impl Budget {
     pub fn next(&self, now: Instant) -> Instant {
         match self.kind {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
+            ServerKind::Misses => {
+                // As many budgets later as a debt takes whole.
+                let debt = u64::try_from(-self.left).unwrap_or(0) / self.full.as_nanos().max(1);
+                self.at.saturating_add(Duration::from_nanos(self.period.as_nanos().saturating_mul(debt)))
+            }
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => Instant::NEVER,
             ServerKind::Reclaiming if self.flag => self.zero_lag(),
@@ -223,7 +240,7 @@ impl Budget {
     /// The deadline that it has among servers and tasks that are ordered by deadlines.
     pub fn deadline(&self) -> Instant {
         let from = match self.kind {
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => return self.at,
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Misses => return self.at,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth | ServerKind::Reclaiming => return self.at,
             ServerKind::Sporadic => self.replenishments.first().map_or(Instant::ZERO, |head| head.at),
             ServerKind::PosixSporadic => self.since,
@@ -247,6 +264,17 @@ impl Budget {
                 // A debt of the last period is paid by this one; it is at most a notice that came late.
                 self.left = signed(self.full) + self.left.min(0);
                 Some(self.full)
+            }
+            ServerKind::Misses => {
+                if now < self.at {
+                    return None;
+                }
+                let periods = now.since(self.at) / self.period + 1;
+                self.at = self.at.saturating_add(self.period * periods);
+                // A debt may be of several budgets.
+                let paid = signed(self.full).saturating_mul(i64::try_from(periods).unwrap_or(i64::MAX));
+                self.left = self.left.min(0).saturating_add(paid).min(signed(self.full));
+                Some(self.full).filter(|_| self.left > 0)
             }
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 if !self.flag || now < self.at {
@@ -352,7 +380,7 @@ impl Budget {
                 }
                 true
             }
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Misses => {
                 self.left -= signed(ran);
                 self.left <= 0
             }

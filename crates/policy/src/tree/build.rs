@@ -145,6 +145,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         schedules: None,
         lost: false,
         laxities,
+        line: tree.line,
         waits: tasks.iter().any(|task| task.limit.most > 0),
         queues: Queues::new(run_queues.len() + 1, task_homes),
         tasks,

@@ -58,6 +58,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     check_waits(setup, tree)?;
+    check_misses(setup, tree)?;
     // What is active on a core must change at that core's own decisions.
     let reclaims = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Reclaiming);
     for (n, server) in tree.servers.iter().enumerate().filter(|(_, server)| reclaims(server)) {
@@ -67,6 +68,18 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     Ok(())
+}
+
+/// A budget of misses is one of a core, so that it lies in the root and has tasks inside.
+fn check_misses(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfigError> {
+    let told = matches!(setup.kind, crate::PolicySpec::Servers(_) | crate::PolicySpec::Resources(_));
+    let of_misses = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Misses);
+    let wrong = |(n, server): &(usize, &Server)| {
+        let inner = tree.servers.iter().skip(1).any(|child| usize::from(child.parent) == *n);
+        of_misses(server) && (!told || inner || server.parent != 0 || server.background || tree.line.is_zero())
+    };
+    let found = tree.servers.iter().enumerate().find(wrong);
+    found.map_or(Ok(()), |(n, _)| Err(PolicyConfigError::Misses(n as u16)))
 }
 
 /// Whether jobs signal and await events.

@@ -29,6 +29,8 @@ pub(super) struct Facts<'a> {
     pub(super) arrivals: &'a [(TaskId, Instant)],
     /// Until when the running job asks to wait, if that is the event.
     pub(super) wait: Instant,
+    /// Lines that the core asked memory for since its last decision.
+    pub(super) lines: u32,
     /// What it does to events.
     pub(super) calls: &'a [EventCall],
 }
@@ -80,6 +82,8 @@ pub(crate) struct Domain {
     pub(super) lost: bool,
     /// Whether any of its queues orders by laxity as time passes.
     pub(super) laxities: bool,
+    /// The least time from one line of memory to the next.
+    pub(super) line: Duration,
     /// Whether any of its jobs may wait.
     pub(super) waits: bool,
     /// The windows of partitions on its one core, where the next one's follows from them alone.
@@ -233,7 +237,8 @@ impl Domain {
         for (vp, background) in path.iter() {
             let vp = &mut self.vps[vp];
             let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
-            if budget.charge(now, elapsed) {
+            let used = if budget.is_of_misses() { self.line * u64::from(facts.lines) } else { elapsed };
+            if budget.charge(now, used) {
                 records.server(EventKind::ServerExhausted, vp.server, budget.next(now).as_nanos());
             }
         }

@@ -72,6 +72,8 @@ pub struct Core {
     arrived: usize,
     /// Until when the running job asks to wait.
     wait: Instant,
+    /// Lines that the core asked memory for since its last decision.
+    lines: u32,
     /// What the running job does to events.
     calls: [EventCall; EventCall::MOST],
     called: usize,
@@ -91,6 +93,7 @@ impl Core {
             arrivals,
             arrived: 0,
             wait: Instant::ZERO,
+            lines: 0,
             calls: [EventCall::Signal(u16::MAX); EventCall::MOST],
             called: 0,
             awaits_unlock: false,
@@ -176,6 +179,7 @@ impl Policy for Servers {
         let facts = Facts {
             arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)],
             wait: core.wait,
+            lines: core::mem::take(&mut core.lines),
             calls: &core.calls[..core::mem::take(&mut core.called)],
         };
         let entry = Entry { now, absent, event, facts, ticket: 0, shared: None };
@@ -219,7 +223,7 @@ impl Policy for Servers {
         records: &mut S,
     ) -> Option<Decision> {
         let Home::Own(domain) = &mut core.home else { return None };
-        if core.absent.is_some() || core.arrived + core.called != 0 {
+        if core.absent.is_some() || core.arrived + core.called != 0 || core.lines != 0 {
             return None;
         }
         let decision = domain.arrive_alone(now, arrival, records)?;
@@ -239,6 +243,7 @@ impl Policy for Servers {
                 }
             }
             (Input::Wait { until }, _) => core.wait = until,
+            (Input::Misses { lines }, _) => core.lines = core.lines.saturating_add(lines),
             (Input::Event(call), _) => {
                 if let Some(next) = core.calls.get_mut(core.called) {
                     *next = call;

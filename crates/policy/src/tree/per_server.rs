@@ -87,6 +87,7 @@ fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> 
         places: Vec::new(),
         releases: Vec::new(),
         waits: Vec::new(),
+        line: Duration::ZERO,
     };
     let (mut tasks, mut names, mut children) = (Vec::new(), Vec::new(), Vec::new());
     for (n, (task, place)) in setup.tasks.iter().zip(&tree.places).enumerate() {

@@ -24,7 +24,13 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
         budget: ms(row.2),
     };
     let servers = [&[root(TaskOrder::EarliestDeadline)], servers].concat();
-    let tree = Tree { servers, places: rows.iter().map(place).collect(), releases: Vec::new(), waits: Vec::new() };
+    let tree = Tree {
+        servers,
+        places: rows.iter().map(place).collect(),
+        releases: Vec::new(),
+        waits: Vec::new(),
+        line: Duration::ZERO,
+    };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,
         absent: absent.to_vec(),

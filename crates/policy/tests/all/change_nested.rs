@@ -36,6 +36,7 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
         places: places.collect(),
         releases: Vec::new(),
         waits: Vec::new(),
+        line: Duration::ZERO,
     };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,

@@ -170,8 +170,13 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
                 priority: 0,
                 background: false,
             };
-            let kind =
-                PolicySpec::Servers(Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new() });
+            let kind = PolicySpec::Servers(Tree {
+                servers: vec![root],
+                places,
+                releases: Vec::new(),
+                waits: Vec::new(),
+                line: Duration::ZERO,
+            });
             (PolicyConfig { cores, kind, tasks }, most)
         })
 }

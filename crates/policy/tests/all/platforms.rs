@@ -92,7 +92,13 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
     }
     PolicyConfig {
         cores,
-        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+        kind: PolicySpec::Servers(Tree {
+            servers,
+            places,
+            releases: Vec::new(),
+            waits: Vec::new(),
+            line: Duration::ZERO,
+        }),
         tasks,
     }
 }
@@ -317,6 +323,7 @@ proptest! {
         let tree = Tree {
             releases: Vec::new(),
             waits: Vec::new(),
+            line: Duration::ZERO,
             servers: std::iter::once(root.clone()).chain(servers.iter().map(server)).collect(),
             places: tasks.iter().map(place).collect(),
         };

@@ -297,6 +297,7 @@ fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> PolicyConfig {
     let tree = Tree {
         releases: Vec::new(),
         waits: Vec::new(),
+        line: Duration::ZERO,
         servers: std::iter::once(root.clone()).chain(vcpus.iter().enumerate().map(server)).collect(),
         places: (0..vcpus.len()).map(place).collect(),
     };

@@ -185,7 +185,8 @@ fn config(given: &[Given]) -> PolicyConfig {
         deadline: ns(distance),
         budget: ns(length),
     });
-    let tree = Tree { servers, places: places.collect(), releases: Vec::new(), waits: Vec::new() };
+    let tree =
+        Tree { servers, places: places.collect(), releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
     PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: tasks.collect() }
 }
 

@@ -24,7 +24,13 @@ fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
     };
     PolicyConfig {
         cores,
-        kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+        kind: PolicySpec::Servers(Tree {
+            servers,
+            places,
+            releases: Vec::new(),
+            waits: Vec::new(),
+            line: Duration::ZERO,
+        }),
         tasks: rows.iter().map(task).collect(),
     }
 }

@@ -163,7 +163,13 @@ fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSe
     let (offset, period, budget) = (Duration::ZERO, ms(10), ms(1));
     let task = Task { level: Level::A, core: core(0), offset, period, deadline: period, budget };
     let place = TaskPlacement { server: 0, priority: 1, overrun: Overrun::Continue };
-    let tree = Tree { servers: vec![root], places: vec![place; 2], releases: Vec::new(), waits: Vec::new() };
+    let tree = Tree {
+        servers: vec![root],
+        places: vec![place; 2],
+        releases: Vec::new(),
+        waits: Vec::new(),
+        line: Duration::ZERO,
+    };
     let kind = PolicySpec::Resources(tactus_policy::ResourceTree {
         tree,
         thresholds,
@@ -240,7 +246,7 @@ fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
             budget: ms(1),
         };
         let tasks = vec![task; releases.len()];
-        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new() };
+        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO };
         PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks }
     };
     let (delay, drop) = (EarlyArrival::Delay, EarlyArrival::Drop);

@@ -140,7 +140,7 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
             places.push(TaskPlacement { server: server as u16, priority: n as u32 % 3, overrun });
             most.push(time + 3);
         }
-        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new() };
+        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
         let switches =
             [(2 + seed % 3, 1), (6 + seed % 4, 0)].map(|(frame, schedule)| ScheduleSwitch { frame, schedule });
         let switches = if seed % 2 == 1 { switches.to_vec() } else { Vec::new() };

@@ -211,7 +211,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             };
             let changes = changes.into_iter().map(change).collect();
             let changing = ReconfigurableTree {
-                tree: Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new() },
+                tree: Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO },
                 absent,
                 changes,
                 protocol: Protocol::IdleInstant,
@@ -280,7 +280,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0 }
             };
             let changes = changes.into_iter().map(change).collect();
-            let tree = Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new() };
+            let tree = Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
             let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
                 tree,
                 absent,

@@ -94,7 +94,13 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                 .collect();
             PolicyConfig {
                 cores,
-                kind: PolicySpec::Servers(Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new() }),
+                kind: PolicySpec::Servers(Tree {
+                    servers: tree,
+                    places,
+                    releases: Vec::new(),
+                    waits: Vec::new(),
+                    line: Duration::ZERO,
+                }),
                 tasks,
             }
         })

@@ -19,6 +19,15 @@ pub(super) struct Stored {
     /// Left out where jobs keep nothing from each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceilings: Option<StoredCeilings>,
+    /// Left out where no budget is one of misses.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    line_ns: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    misses: Vec<Option<u32>>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -183,6 +192,8 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         changes: tree.changes.iter().map(change).collect(),
         per_server: tree.per_server,
         ceilings: tree.ceilings.as_ref().map(StoredCeilings::of),
+        line_ns: tree.line.as_nanos(),
+        misses: tree.misses.clone(),
     }
 }
 
@@ -253,5 +264,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,
         ceilings: stored.ceilings.map(StoredCeilings::view),
+        line: Duration::from_nanos(stored.line_ns),
+        misses: stored.misses,
     })
 }

@@ -160,6 +160,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
             places: vec![place(1), place(2)],
             releases: Vec::new(),
             waits: Vec::new(),
+            line: Duration::ZERO,
         }),
         tasks,
     };
@@ -206,7 +207,13 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         let places = vec![place(1), place(1), place(0)];
         PolicyConfig {
             cores: 1,
-            kind: PolicySpec::Servers(Tree { servers, places, releases: Vec::new(), waits: Vec::new() }),
+            kind: PolicySpec::Servers(Tree {
+                servers,
+                places,
+                releases: Vec::new(),
+                waits: Vec::new(),
+                line: Duration::ZERO,
+            }),
             tasks,
         }
     };

@@ -11,6 +11,7 @@ mod generate;
 mod locks;
 mod lockstep;
 mod machine;
+mod misses;
 mod mixed;
 mod overruns;
 mod partition_costs;

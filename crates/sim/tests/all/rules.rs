@@ -21,9 +21,15 @@ fn run(seed: u64) -> (PolicyConfig, TreeView, Trace) {
     let view = match tree_view(&setup) {
         Some(view) => view,
         // MC² has rules of its own.
-        None => {
-            TreeView { servers: Vec::new(), tasks: Vec::new(), changes: Vec::new(), per_server: false, ceilings: None }
-        }
+        None => TreeView {
+            servers: Vec::new(),
+            tasks: Vec::new(),
+            changes: Vec::new(),
+            per_server: false,
+            ceilings: None,
+            line: Duration::ZERO,
+            misses: Vec::new(),
+        },
     };
     let trace = simulate(&setup, ms(200), demands(&system), &Costs::default()).unwrap();
     (setup, view, trace)

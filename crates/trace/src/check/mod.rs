@@ -21,7 +21,7 @@ pub use holders::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
-pub use servers::{no_events, replenishment, reservation, servers, supply, waiting};
+pub use servers::{misses, no_events, replenishment, reservation, servers, supply, waiting};
 pub use table::{table_order, TableView};
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 pub use windows::windows;

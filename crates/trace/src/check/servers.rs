@@ -8,11 +8,13 @@ use crate::order::in_order;
 use crate::{run_end, Trace};
 use std::collections::HashMap;
 use tactus_record::{EventKind, InputKind, Record};
+use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// All rules of this file. `tolerance`: how much later than at once a core may notice what it should, each time.
 pub fn servers(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut found = supply(view, trace, tolerance);
+    found.extend(misses(view, trace, tolerance));
     found.extend(replenishment(view, trace));
     found.extend(reservation(view, trace, tolerance));
     found.extend(no_events(view, trace));
@@ -93,6 +95,42 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
                     format!("server {server} had {used} ns up to the end of its period {n}{since}, at most {most}");
                 let end = begin.saturating_add(Duration::from_nanos(times.saturating_mul(period.as_nanos())));
                 found.push(violation(Rule::Supply, end, core, None, text));
+            }
+        }
+    }
+    found
+}
+
+/// No server asks memory for more lines than its budget of misses. What a look at the counter finds too late is paid by the periods
+/// that follow: up to the end of any period no more than one time between two looks, and `tolerance`, are owed.
+pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let line = view.line.as_nanos().max(1);
+    for (n, server) in view.servers.iter().enumerate() {
+        let Some((budget, period, ServerKind::Misses)) = server.supply else { continue };
+        let late = (period / MOST_LOOKS).checked_add(tolerance).unwrap_or(Duration::MAX).as_nanos() / line;
+        let (most, period) = (budget.as_nanos() / line, period.as_nanos().max(1));
+        for core in server.cores.iter() {
+            let (mut number, mut owed, mut used) = (0, 0_u64, 0_u64);
+            for r in trace.cores.get(core.index()).into_iter().flatten() {
+                let told = r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
+                let inside = r.task.is_some_and(|task| view.above(task).any(|at| at == n));
+                if !told || !inside {
+                    continue;
+                }
+                let now = r.time.as_nanos() / period;
+                if now > number {
+                    owed = (owed + used).saturating_sub(most.saturating_mul(now - number));
+                    (number, used) = (now, 0);
+                }
+                let before = used;
+                used += r.arg;
+                let limit = most + late;
+                if owed + used > limit && owed + before <= limit {
+                    let used = owed + used;
+                    let text = format!("server {n} asked for {used} lines up to here in its period {number}, those that it owed included, at most {limit}");
+                    found.push(violation(Rule::Supply, r.time, core.index(), r.task.map(|task| (task, 0)), text));
+                }
             }
         }
     }

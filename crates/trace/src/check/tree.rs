@@ -22,6 +22,10 @@ pub struct TreeView {
     pub per_server: bool,
     /// What jobs that have begun keep from others; nothing where they keep nothing.
     pub ceilings: Option<CeilingView>,
+    /// The least time from one line of memory to the next on a core; budgets of misses are kept in it.
+    pub line: Duration,
+    /// By task in a server with a budget of misses: how many lines a job asks for at most, where promises rest on that; empty if none do.
+    pub misses: Vec<Option<u32>>,
 }
 
 /// One server.
@@ -65,7 +69,8 @@ impl Bound {
             ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
             ServerKind::SoftBandwidth | ServerKind::Reclaiming | ServerKind::PosixSporadic => Bound::None,
             // Its windows have a rule of their own.
-            ServerKind::Windows => Bound::None,
+            // So has a budget of misses, which is no time.
+            ServerKind::Windows | ServerKind::Misses => Bound::None,
         }
     }
 }
@@ -133,7 +138,9 @@ impl ServerView {
     /// Whether there is a record whenever it has no budget, and one whenever it has some again. Other kinds forfeit their budget
     /// without a record, or are given it back in pieces.
     pub fn records_budget(&self) -> bool {
-        self.supply.is_none_or(|(_, _, kind)| matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable))
+        self.supply.is_none_or(|(_, _, kind)| {
+            matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable | ServerKind::Misses)
+        })
     }
 }
 

@@ -392,6 +392,8 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         changes: Vec::new(),
         per_server,
         ceilings: None,
+        line: Duration::ZERO,
+        misses: Vec::new(),
     });
     let mut builder = Builder::new(1);
     for n in 0..4 {
@@ -447,6 +449,8 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         changes: Vec::new(),
         per_server,
         ceilings: None,
+        line: Duration::ZERO,
+        misses: Vec::new(),
     };
     assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
 }
@@ -473,6 +477,8 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         changes: Vec::new(),
         per_server: false,
         ceilings: None,
+        line: Duration::ZERO,
+        misses: Vec::new(),
     };
     let mut builder = Builder::new(2);
     builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));

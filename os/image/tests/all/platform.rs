@@ -51,6 +51,7 @@ fn example() -> System {
         colours: 4,
         colour_assignment: None,
         caches: None,
+        memory: None,
         pool: 1 << 20,
         buffers: vec![buffer("frames", 4, &[1, 2], Some(2)), buffer("own", 2, &[2], None)],
         devices: vec![

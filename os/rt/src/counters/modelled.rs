@@ -37,12 +37,24 @@ pub enum Own {
 
 /// The counters of the component that runs here.
 pub fn own() -> Own {
+    let counted = page().and_then(|words| Modelled::new(words, info().cores as usize));
+    counted.map_or(Own::None(NoCounters), Own::Modelled)
+}
+
+/// The lines that all other components asked memory for on a core, at user level, as they are counted for the root scheduler where a
+/// budget is one of misses; nothing where nobody counts.
+pub fn lines_of(core: u8) -> Option<u64> {
+    let word = of_core(usize::from(core) % MAX_CORES) + event::SHARED_MISSES;
+    page().filter(|words| words[0].load(Relaxed) == MAGIC).map(|words| words[word].load(Relaxed))
+}
+
+/// The page of counters of the component that runs here.
+fn page() -> Option<&'static [AtomicU64; WORDS]> {
     if info().counters == 0 {
-        return Own::None(NoCounters);
+        return None;
     }
     // SAFETY: the page is mapped read-only where the information page says so; it is longer than that, and nothing but loads is done to it.
-    let words = unsafe { &*(COUNTERS as *const [AtomicU64; WORDS]) };
-    Modelled::new(words, info().cores as usize).map_or(Own::None(NoCounters), Own::Modelled)
+    Some(unsafe { &*(COUNTERS as *const [AtomicU64; WORDS]) })
 }
 
 impl<'a> Modelled<'a> {

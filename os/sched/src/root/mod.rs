@@ -35,7 +35,7 @@ use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter, TraceRing};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_rt::{calls, clock, Caller};
+use tactus_rt::{calls, clock, counters, Caller};
 
 /// Makes a program a root scheduler that decides by this policy.
 #[macro_export]
@@ -404,6 +404,24 @@ fn tell_wait<P: Policy>(
     policy.input(own, Input::Wait { until });
 }
 
+/// Tells the policy how many lines the core has asked memory for since the last decision.
+#[cold]
+#[inline(never)]
+fn tell_misses<P: Policy>(
+    (policy, own): (&P, &mut P::Core),
+    (told, running, job): (&mut Option<u64>, Subject, u32),
+    (writer, core): (&mut RingWriter, CoreId),
+    now: Instant,
+) {
+    let lines = counters::lines_of(core.0).unwrap_or(0);
+    let lines = u32::try_from(lines.wrapping_sub(told.replace(lines).unwrap_or(lines))).unwrap_or(u32::MAX);
+    if lines > 0 {
+        let subject = running.with_level(InputKind::Misses as u8);
+        writer.store(Stored::about(subject, now, core, EventKind::Input, job, lines.into()));
+        policy.input(own, Input::Misses { lines });
+    }
+}
+
 /// Tells the policy what the running job does to events.
 #[cold]
 #[inline(never)]
@@ -433,6 +451,9 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
     let (look, core) = (state.look, CoreId(state.core));
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
+        if P::RESOURCES && state.lines.is_some() {
+            tell_misses((policy, own), (&mut state.lines, state.running, state.job), (writer, core), look.now);
+        }
         if reason == EntryReason::Arrival {
             arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }

@@ -3,7 +3,7 @@
 use crate::recovery::Recovery;
 use crate::root::arrivals::line_tasks;
 use crate::root::observe::Watched;
-use crate::root::state::{is_ready, place, RootProgram, System};
+use crate::root::state::{is_ready, place, regulated, RootProgram, System};
 use crate::runtime::make_policy;
 use core::sync::atomic::AtomicBool;
 use tactus_rt::scheduler::task_cards;
@@ -22,6 +22,6 @@ pub fn start<R: RootProgram>(core: u8) {
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     let lines = line_tasks(task_cards());
-    let watched = Watched::new(&setup);
-    place::<R>(System { setup, end, recovery, lines, given_up, watched }, policy, cores);
+    let (watched, regulated) = (Watched::new(&setup), regulated(&setup));
+    place::<R>(System { setup, end, recovery, lines, given_up, watched, regulated }, policy, cores);
 }

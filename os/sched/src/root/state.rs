@@ -7,13 +7,14 @@ use crate::root::sections::{none_reported, Reported};
 use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Decision, EventCall, Policy, PolicyConfig};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, ServerKind};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
+use tactus_rt::counters::lines_of;
 use tactus_rt::scheduler::{task_cards, Borrowed, Once, PerCore, TraceRing};
-use tactus_rt::time::{Instant, TaskId};
+use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 
 /// The same for all cores; never changed once it is there, but for what the scheduler itself protects.
 pub struct System {
@@ -29,6 +30,15 @@ pub struct System {
     pub given_up: Vec<AtomicBool>,
     /// What monitors watch, if there are any.
     pub watched: Option<Watched>,
+    /// The cores on which a server has a budget of misses.
+    pub regulated: CoreSet,
+}
+
+/// The cores on which a server has a budget of misses.
+pub fn regulated(setup: &PolicyConfig) -> CoreSet {
+    let servers = setup.kind.tree().map_or(&[][..], |tree| &tree.servers);
+    let of_misses = servers.iter().filter(|it| it.supply.is_some_and(|supply| supply.kind == ServerKind::Misses));
+    CoreSet::from_bits(of_misses.fold(0, |all, server| all | server.cores.bits()))
 }
 
 impl System {
@@ -78,7 +88,7 @@ pub struct CoreState {
     pub end: Instant,
     /// When something beside the policy's work is due: the next piece of a restart, what monitors await, or the end.
     pub limit: Instant,
-    /// The same where the policy's work is all: zero where monitors are told of what it decides.
+    /// The same where the policy's work is all: zero where monitors are told of what it decides, or misses are counted.
     pub lone_limit: Instant,
     /// The same for the short path of the timer, which not every policy has.
     pub short_limit: Instant,
@@ -112,13 +122,31 @@ pub struct CoreState {
     pub waits_until: Instant,
     /// What the running job does to events.
     pub event_calls: [Option<EventCall>; 2],
+    /// Lines that were asked for on this core when the policy was told so last; nothing where no budget is one of misses.
+    pub lines: Option<u64>,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
+}
+
+/// Whether nothing beside the policy's work is to be done at its decisions on the core.
+fn is_lone(system: &System, core: u8) -> bool {
+    system.watched.is_none() && !system.regulated.contains(CoreId(core))
 }
 
 /// Whether ends of time-outs may take the short way: monitors are told of all that happens.
 fn has_short_way(system: &System) -> bool {
     system.watched.is_none() && system.setup.kind.has_short_way()
+}
+
+/// The lines that were asked for on the core so far, where a budget is one of misses.
+///
+/// # Panics
+/// If nobody counts them: such a system must not run as if they were none.
+fn counted(system: &System, core: u8) -> Option<u64> {
+    system.regulated.contains(CoreId(core)).then(|| match lines_of(core) {
+        Some(lines) => lines,
+        None => panic!("a budget is one of misses, and nobody counts them"),
+    })
 }
 
 impl CoreState {
@@ -134,7 +162,7 @@ impl CoreState {
             epoch: clock.epoch,
             end: system.end,
             limit: system.end,
-            lone_limit: if system.watched.is_none() { system.end } else { Instant::ZERO },
+            lone_limit: if is_lone(system, core) { system.end } else { Instant::ZERO },
             short_limit: if has_short_way(system) { system.end } else { Instant::ZERO },
             restart: Instant::NEVER,
             watch: Instant::NEVER,
@@ -157,6 +185,7 @@ impl CoreState {
             arrivals: Arrivals::NONE,
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
+            lines: counted(system, core),
             sections: none_reported(&system.setup),
         }
     }
@@ -214,7 +243,7 @@ impl CoreState {
             return;
         }
         self.limit = self.end.min(self.restart).min(self.watch);
-        if self.system.watched.is_none() {
+        if is_lone(self.system, self.core) {
             self.lone_limit = self.limit;
         }
         if has_short_way(self.system) {

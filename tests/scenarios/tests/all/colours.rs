@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use tactus_record::EventKind;
 use tactus_scenarios::{file, tactus, Finished, Scratch};
 
 /// Four tasks: two of the workload, one of a component that shares a buffer, one of a component that is restarted after each fifth job.
@@ -198,4 +199,58 @@ fn an_attacker_that_sweeps_the_cache_takes_every_line_without_colours_and_next_t
     let own =
         missed(&folder, ["colours = [0]", "colours = [1, 2]", "colours = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"]);
     assert!(own.iter().all(|lines| *lines <= 10), "{own:?}");
+}
+
+/// Lines that came from memory in each job of a reader on core 0 but the first, beside a copier on core 1, and the run. `regulated`:
+/// the copier is in a server that may ask for 50 lines in 1.6 ms.
+fn read_beside_a_copier(folder: &Scratch, regulated: bool) -> (Vec<u64>, Finished) {
+    let parts = file("tests/scenarios/parts");
+    let (server, place) = if regulated {
+        let server =
+            "[[server]]\nname = \"best-effort\"\nkind = \"misses\"\ncores = [1]\nmisses = 50\nperiod = \"1600 us\"\n\
+                      policy = \"partitioned-edf\"\n\n";
+        (server, "server = \"best-effort\"\n")
+    } else {
+        ("", "")
+    };
+    let component = |name: &str, core: u32, times: &str, more: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncore = {core}\nperiod = \"20 ms\"\n{times}component = \"{name}\"\n\n\
+             [[component]]\nname = \"{name}\"\ncrate = {parts:?}\n{more}\n"
+        )
+    };
+    let text = [
+        "[system]\nname = \"regulated\"\ncores = 2\nduration = \"500 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n",
+        "[machine]\ninstruction = \"8 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\nmemory-line = \"100 ns\"\nmiss-cost = \"200 ns\"\n\n",
+        server,
+        &component("reader", 0, "offset = \"9 ms\"\ndeadline = \"10 ms\"\nexecution = \"1 ms\"\n", "console = true\ncounters = true\n"),
+        &component("copier", 1, &format!("execution = \"18 ms\"\n{place}"), ""),
+    ];
+    let run = Finished::run(&folder.write("system.toml", &text.concat()), &["--caches"]);
+    let told =
+        run.log.lines().filter_map(|line| line.split_once(": ")?.1.strip_suffix(" lines from memory")?.parse().ok());
+    let told: Vec<u64> = told.collect();
+    assert!(told.len() >= 24, "{}", run.log);
+    (told[1..].to_vec(), run)
+}
+
+#[test]
+fn an_attacker_with_a_budget_of_misses_slows_a_reader_by_less_than_its_bound_and_without_by_more() {
+    let folder = Scratch::new("regulated");
+    let (lines, run) = read_beside_a_copier(&folder, true);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    // In period and deadline, 30 ms: 20 budgets, and what memory serves in the 100 µs between two looks; 2,000 lines of 200 ns.
+    assert!(run.said.output.contains("≤ 1.40 ms"), "{}", run.said.output);
+    assert!(
+        run.said.output.contains("is the policy's own"),
+        "its decisions are those of the policy: {}",
+        run.said.output
+    );
+    assert!(lines.iter().all(|lines| *lines <= 2_000), "{lines:?}");
+    let stalls = run.trace().cores[1].iter().filter(|r| r.kind == EventKind::ServerExhausted).count();
+    // Up to 1,000 lines are found at once, which takes 20 budgets.
+    assert!(stalls > 15, "{stalls}");
+    let (free, run) = read_beside_a_copier(&folder, false);
+    assert_eq!(run.summary.outcome(), "nothing_promised", "{}", run.said.output);
+    assert!(free.iter().all(|lines| *lines >= 8_192), "{free:?}");
 }

@@ -8,6 +8,7 @@ use super::super::rank::Rank;
 use crate::arrivals::Instants;
 use crate::reservation::charge::Work;
 use tactus_model::{Migration, Overrun, Scheduling, ServerKind, System};
+use tactus_task::MOST_LOOKS;
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// Pieces of a sporadic server's budget that come and go by themselves, at most: what the policy keeps apart.
@@ -86,6 +87,8 @@ impl Domain<'_> {
             // Each of its budgets may end; the next comes at once.
             kind if kind.is_soft() => vec![(1, it.budget)],
             ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
+            // It is looked at as often, and its budget comes and goes.
+            ServerKind::Misses => vec![(2 + MOST_LOOKS, it.period)],
             _ => vec![(2, it.period)],
         };
         if matches!(it.kind, ServerKind::PriorityInheriting | ServerKind::Reclaiming) {

@@ -1,6 +1,7 @@
 //! From a system file to the trees of one core, and back from the places of a tree to names.
 
 use super::super::assumed::plain;
+use super::super::memory;
 use super::super::rank::Rank;
 use super::domain::{home, of_task, queues};
 use crate::reservation::local::Local;
@@ -94,7 +95,13 @@ impl<'s> Core<'s> {
                 let inner = self.scheduler(Some(which), server.order, path);
                 let kind =
                     if keeps(system, self.root.0, which, self.core) { ServerKind::Deferrable } else { server.kind };
-                children.push(Node::Server(Server::new(kind, server.budget, server.period), inner));
+                let inside = if memory::never_stalls(system, which) && all.len() == 1 {
+                    // It has its core for itself.
+                    Server::new(ServerKind::Periodic, server.period, server.period)
+                } else {
+                    Server::new(kind, server.budget, server.period)
+                };
+                children.push(Node::Server(inside, inner));
             } else {
                 self.places.push((path.clone(), Who::Task(which)));
                 let t = &system.tasks[which];

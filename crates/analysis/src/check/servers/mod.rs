@@ -49,7 +49,8 @@ pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: 
 
 /// Budgets that the system's own work would eat.
 fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check) {
-    for server in &system.scheduling.servers {
+    // A budget of misses is charged for nothing that the system does.
+    for server in system.scheduling.servers.iter().filter(|it| it.kind != ServerKind::Misses) {
         if let Err(refusal) = budget::refuse_below(server.budget, costs, cache, MOST_OVERHEAD) {
             check.findings.push(Finding {
                 task: None,
@@ -85,8 +86,14 @@ fn task(
     if verdict.met {
         return;
     }
-    let name = verdict.name.clone();
     let inside = home(system, found.task).map(|s| &system.scheduling.servers[s]);
+    if let Some(server) = inside.filter(|server| server.kind == ServerKind::Misses) {
+        // What is sure is not all that it has.
+        (verdict.bound, verdict.met) = (Bound::None, true);
+        verdict.explanation = words::may_stall(server);
+        return;
+    }
+    let name = verdict.name.clone();
     let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
     let binds = match (found.response, inside) {
         (Some(r), _) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),

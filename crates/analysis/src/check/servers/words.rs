@@ -11,6 +11,9 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
         (ServerKind::PosixSporadic, _) => format!(
             "no test: server `{name}` is posix-sporadic, which may take more than its budget (Stanovich et al. 2010), and no bound for that is known"
         ),
+        (ServerKind::Misses, _) => format!(
+            "no test: server `{name}` has a budget of misses, which bounds no time: give it a core of its own, or a priority below all others there"
+        ),
         (kind, Untested::Inside) if kind.is_soft() => {
             format!("no test: server `{name}` is {}, for which no supply to servers inside is known", kind.key())
         }
@@ -22,6 +25,14 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
         ),
         _ => format!("no test: nothing is known of server `{name}`"),
     }
+}
+
+/// A task that a budget of misses may keep from its deadline.
+pub(super) fn may_stall(server: &Server) -> String {
+    format!(
+        "no promise: its deadline does not hold where jobs in server `{}` use up its budget of misses as fast as memory serves them; give all tasks in it fewer \"misses\"",
+        server.name
+    )
 }
 
 /// A soft server on several cores with one queue.

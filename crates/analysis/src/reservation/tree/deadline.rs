@@ -10,7 +10,7 @@
 //!   each P (after Ghazalie and Baker, "Aperiodic servers in a deadline scheduling environment", Real-Time Systems 9, 1995);
 //! - a *priority-inheriting server*: its deadline is told by its last budget, so that it may go before anybody. What it executes
 //!   in a window is counted whatever its deadline, and what is inside has no bound;
-//! - a *POSIX* sporadic server: nobody has a bound.
+//! - a *POSIX* sporadic server, or a budget of *misses* beside anything: nobody has a bound.
 //!
 //! **Lines where supply comes in pieces.** Where the whole processor is offered and nothing is withheld, lines need only be looked at at
 //! deadlines. Else supply stands still for at most g = (αΔ + σ)/(α − ρ) at a time (α, Δ of the supply; ρ, σ rate and burst of what the
@@ -32,8 +32,12 @@ use tactus_time::Duration;
 
 pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
     let children = &scheduler.children;
-    if let Some(posix) = children.iter().position(|c| kind(c) == Some(ServerKind::PosixSporadic)) {
-        let why = |i| if i == posix { Untested::Itself } else { Untested::Peer(posix) };
+    let unbounded = |c| match kind(c) {
+        Some(ServerKind::Misses) => children.len() > 1,
+        kind => kind == Some(ServerKind::PosixSporadic),
+    };
+    if let Some(culprit) = children.iter().position(unbounded) {
+        let why = |i| if i == culprit { Untested::Itself } else { Untested::Peer(culprit) };
         return children.iter().enumerate().map(|(i, c)| Found::untested(c, why(i))).collect();
     }
     let none = || children.iter().map(|c| Found::new(c, None)).collect();
@@ -57,7 +61,10 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Servers whose demand is no staircase of sporadic jobs.
 fn special(node: &Node) -> bool {
-    !matches!(kind(node), None | Some(ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic))
+    !matches!(
+        kind(node),
+        None | Some(ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic | ServerKind::Misses)
+    )
 }
 
 fn is_line(node: &Node) -> bool {

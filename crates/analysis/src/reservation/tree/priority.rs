@@ -15,7 +15,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Whether a server's budget does not bound what it takes.
 fn unbounded(node: &Node) -> bool {
-    kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::PosixSporadic)
+    kind(node).is_some_and(|kind| kind.is_soft() || matches!(kind, ServerKind::PosixSporadic | ServerKind::Misses))
 }
 
 fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {
@@ -23,7 +23,8 @@ fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, e
     if let Some(peer) = higher.iter().position(unbounded) {
         return Found::untested(own, Untested::Peer(peer));
     }
-    if unbounded(own) {
+    // Whatever a budget of misses lets a server take, it lasts for the time in which memory serves it at least.
+    if unbounded(own) && kind(own) != Some(ServerKind::Misses) {
         return Found::untested(own, Untested::Itself);
     }
     let mut set: Vec<Sporadic> = higher.iter().map(|node| as_peer(node, work)).collect();

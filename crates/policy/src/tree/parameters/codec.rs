@@ -69,6 +69,7 @@ impl Parameters for Tree {
             out.extend(limit.most.to_le_bytes());
             put(out, limit.longest.as_nanos());
         }
+        put(out, self.line.as_nanos());
     }
 
     fn decode(input: &mut Input) -> Result<Tree, DecodeError> {
@@ -105,7 +106,7 @@ impl Parameters for Tree {
         let waits = input.list(WAIT_BYTES, |input| {
             Ok(WaitLimit { most: u16::from_le_bytes(input.take()?), longest: input.time()? })
         })?;
-        Ok(Tree { servers, places, releases, waits })
+        Ok(Tree { servers, places, releases, waits, line: input.time()? })
     }
 }
 

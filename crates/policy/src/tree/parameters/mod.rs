@@ -31,6 +31,8 @@ pub struct Tree {
     pub releases: Vec<Release>,
     /// How often and how long each task's jobs may wait, in the order of the tasks; empty if none ever waits.
     pub waits: Vec<WaitLimit>,
+    /// The least time from one line of memory to the next on a core; greater than zero where a budget is one of misses.
+    pub line: Duration,
 }
 
 /// A server, or the root.
@@ -61,7 +63,7 @@ pub struct Server {
 pub struct Supply {
     /// When its budget comes back.
     pub kind: ServerKind,
-    /// The budget, greater than zero and no longer than the period.
+    /// The budget, greater than zero and no longer than the period; of misses, the least time in which memory serves so many lines.
     pub budget: Duration,
     /// The period.
     pub period: Duration,

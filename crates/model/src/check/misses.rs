@@ -1,0 +1,130 @@
+//! The rules for budgets of misses: what a line from memory takes, how many a server may ask for, and how many a task's jobs ask for.
+
+use crate::draft::{Draft, DraftServer, Given};
+use crate::problem::{Collector, Complaint, Location};
+use crate::{MemoryTimes, ServerKind, System, Task, INSTRUCTIONS_PER_PERIOD, SHORTEST_QUANTUM};
+use tactus_task::MOST_LOOKS;
+use tactus_time::Duration;
+
+/// What a line from memory takes.
+pub(super) fn times(draft: &Draft, out: &mut Collector) -> Option<MemoryTimes> {
+    let (line, cost) = (&draft.platform.line, &draft.platform.miss_cost);
+    if let Given::Is(at) = line {
+        if at.value.is_zero() {
+            out.out_of_range(at.place, "[machine]", "memory-line", at.value, "no time at all", "raise it");
+        }
+    }
+    let Given::Is(cost) = cost else { return line.value().map(|line| MemoryTimes { line, cost: None }) };
+    if line.is_absent() {
+        let why = "miss-cost is given, but not how fast a core may ask for lines";
+        out.refuse(cost.place, "[machine]", why, "add a line like memory-line = \"30 ns\"");
+    }
+    let line = line.value()?;
+    if cost.value < line {
+        let limit = format!("less than memory-line, {line}, for which each keeps others from memory");
+        out.out_of_range(cost.place, "[machine]", "miss-cost", cost.value, limit, "raise it");
+    }
+    Some(MemoryTimes { line, cost: Some(cost.value) })
+}
+
+/// The budget of a server of kind misses, as the least time in which memory serves it, and its period.
+///
+/// Between two looks at the counter the machine executes so many instructions that looking does not take all its time.
+pub(super) fn supply(
+    server: &DraftServer,
+    (line, shift): (Option<Duration>, u8),
+    out: &mut Collector,
+) -> Option<(Duration, Duration)> {
+    let subject = server.subject.as_str();
+    let time = !server.budget.is_absent() || !server.alpha.is_absent() || !server.delta.is_absent();
+    if time || !server.share.is_absent() || !server.works_for.is_absent() {
+        let why = "its budget is one of misses, and it has one of time as well";
+        out.refuse(server.place, subject, why, "leave misses and period, or choose another kind");
+        return None;
+    }
+    let mut missing = |absent: bool, key, example: &str| {
+        if absent {
+            out.add(server.place, subject, Complaint::MissingKey { key, example: example.into() });
+        }
+    };
+    missing(server.misses.is_absent(), "misses", "misses = 2000");
+    missing(server.period.is_absent(), "period", "period = \"1 ms\"");
+    let (misses, period) = (server.misses.get()?, server.period.get()?);
+    let Some(line) = line.filter(|line| !line.is_zero()) else {
+        let why = "its budget is one of misses, and nothing says how fast a core may ask for lines";
+        out.refuse(misses.place, subject, why, "add a line like memory-line = \"30 ns\" under [machine]");
+        return None;
+    };
+    let least = SHORTEST_QUANTUM.max(Duration::from_nanos(INSTRUCTIONS_PER_PERIOD << shift)) * MOST_LOOKS;
+    if period.value < least {
+        let limit = format!("less than {least}, in which the counter is looked at {MOST_LOOKS} times");
+        out.out_of_range(period.place, subject, "period", period.value, limit, "lengthen it");
+        return None;
+    }
+    let most = period.value / line;
+    if misses.value == 0 || misses.value > most {
+        let limit = match misses.value {
+            0 => "none, so that nothing in it could run".to_string(),
+            _ => format!("more than the {most} lines that memory serves in its period of {}", period.value),
+        };
+        out.out_of_range(misses.place, subject, "misses", misses.value, limit, "choose a number between them");
+        return None;
+    }
+    Some((line * misses.value, period.value))
+}
+
+/// By task, the most lines that a job asks memory for; empty if the file says so of none.
+pub(super) fn of_tasks(draft: &Draft, tasks: &[Task], out: &mut Collector) -> Vec<Option<u32>> {
+    let mut found = Vec::new();
+    for (said, task) in draft.tasks.iter().zip(tasks) {
+        let Given::Is(at) = &said.misses else {
+            found.push(None);
+            continue;
+        };
+        let Some(line) = draft.platform.line.value().filter(|line| !line.is_zero()) else {
+            let why = "it has misses, and nothing says how fast a core may ask for lines";
+            out.refuse(at.place, &said.subject, why, "add a line like memory-line = \"30 ns\" under [machine]");
+            continue;
+        };
+        let time = task.execution.iter().flatten().copied().max().unwrap_or_default();
+        let most = u64::from(u32::MAX).min(time / line);
+        if at.value > most {
+            let limit = format!("more than the {most} lines that memory serves in its execution time of {time}");
+            out.out_of_range(at.place, &said.subject, "misses", at.value, limit, "lower it");
+        }
+        found.push(u32::try_from(at.value).ok());
+    }
+    if found.iter().all(Option::is_none) {
+        found.clear();
+    }
+    found
+}
+
+/// A budget of misses is a core's: it lies in the root, has tasks inside, and the system does not change.
+pub(super) fn check(system: &System, out: &mut Collector) {
+    let servers = &system.scheduling.servers;
+    for (n, server) in servers.iter().enumerate().filter(|(_, server)| server.kind == ServerKind::Misses) {
+        let mut refuse = |why: &str, remedy: &str| {
+            let place = Location { line: server.line, column: 1 };
+            out.refuse(place, &format!("server {:?}", server.name), format!("it is of kind misses, {why}"), remedy);
+        };
+        if server.parent.is_some() {
+            refuse("and lies in another server", "remove \"parent\": the budget is one of the core");
+        }
+        if servers.iter().any(|inner| inner.parent == Some(n)) {
+            refuse("and there are servers inside", "put tasks into it");
+        }
+        if server.background {
+            refuse("and goes on without budget", "remove \"background\", with which nothing would be regulated");
+        }
+        if !system.scheduling.changes.is_empty() {
+            refuse("and the system changes while it runs", "remove the changes");
+        }
+        if system.scheduling.schedulers == crate::Schedulers::PerServer {
+            refuse("and schedulers are \"per-server\", which see no counter", "choose schedulers = \"single\"");
+        }
+        if system.platform.root.is_some() {
+            refuse("and the root scheduler is one of the file's own", "remove \"root\"");
+        }
+    }
+}

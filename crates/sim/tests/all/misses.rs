@@ -1,0 +1,84 @@
+//! Budgets of misses: who asks memory for too much stalls, whoever is beside him is counted with what is left to ask for.
+
+use crate::common::oracle::{parsed, simulated};
+use tactus_analysis::Bound;
+use tactus_model::{Costs, System};
+use tactus_record::{EventKind, InputKind};
+use tactus_time::Duration;
+use tactus_trace::{check, Verdict};
+
+/// A server on core 1 that may ask for 2,000 lines in a millisecond, of the 10,000 that memory serves, and a task in it; beside them one
+/// on core 0.
+fn system(misses: &str, cost: &str) -> System {
+    parsed(&format!(
+        "[system]\ncores = 2\nduration = '300 ms'\n[policy]\nkind = 'partitioned-edf'\n\
+         [machine]\noverheads = false\nmemory-line = '100 ns'\n{cost}\n\
+         [[server]]\nname = 's'\nkind = 'misses'\ncores = [1]\nmisses = 2000\nperiod = '1 ms'\npolicy = 'partitioned-edf'\n\
+         [[task]]\nname = 'copies'\nserver = 's'\ncore = 1\nperiod = '30 ms'\nexecution = '4 ms'\n{misses}\n\
+         [[task]]\nname = 'control'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\nmisses = 0\n"
+    ))
+}
+
+fn bounds(system: &System) -> Vec<(Bound, String)> {
+    let check = tactus_analysis::check(system, &Costs::default());
+    assert!(check.accepted, "{check}");
+    check.tasks.into_iter().map(|task| (task.bound, task.explanation)).collect()
+}
+
+fn us(n: u64) -> Duration {
+    Duration::from_micros(n)
+}
+
+#[test]
+fn a_task_that_uses_up_a_budget_of_misses_stalls_until_the_next_and_keeps_its_bound() {
+    // Five lines in a microsecond: the 2,000 last for 400.
+    let system = system("misses = 20000", "");
+    let (trace, verdict) = simulated(&system);
+    assert_eq!(verdict, Verdict::Held);
+    let plan = tactus_plan::plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
+    assert_eq!(check::all(&plan.view, &trace, Duration::ZERO), []);
+    let told = |r: &&tactus_record::Record| r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
+    let mut lines = 0;
+    for record in trace.cores[1].iter().filter(told) {
+        lines += record.arg;
+        let periods = record.time.as_nanos().div_ceil(1_000_000);
+        // Two looks are a sixteenth of a millisecond apart, in which memory serves 625.
+        assert!(lines <= 2_000 * periods + 625, "{lines} lines up to {}", record.time);
+    }
+    assert_eq!(lines, 10 * 20_000);
+    let stalls = trace.cores[1].iter().filter(|r| r.kind == EventKind::ServerExhausted).count();
+    assert!(stalls >= 10 * 9, "{stalls}");
+    // A judge that allows for less finds too much.
+    let mut strict = plan.view.tree.clone().expect("servers");
+    strict.servers[1].supply.as_mut().expect("a budget").0 = us(100);
+    assert!(!check::misses(&strict, &trace, Duration::ZERO).is_empty());
+}
+
+#[test]
+fn without_enough_misses_to_stall_a_task_has_its_whole_core() {
+    // Of two jobs, one before and one after, 2,000 in any millisecond.
+    assert_eq!(bounds(&system("misses = 1000", ""))[0].0, Bound::Response(us(4_000)));
+    // The budget is exhausted by 1,001 each: then memory's least time of 2,000 lines a millisecond is all that is sure.
+    let (bound, _) = &bounds(&system("misses = 1001", ""))[0];
+    assert!(matches!(bound, Bound::Response(r) if *r > us(20_000)), "{bound:?}");
+}
+
+#[test]
+fn what_a_regulated_core_may_ask_for_is_counted_in_the_bounds_of_the_others() {
+    // In 20 ms, period and deadline: 21 budgets, and 625 that a look finds too late; 42,625 lines of 200 ns.
+    let cost = "miss-cost = '200 ns'";
+    assert_eq!(bounds(&system("", cost))[1].0, Bound::Response(us(1_000 + 8_525)));
+    // Without the server it is what the file says of the other core's jobs, of which two may run in that time; or nothing.
+    let text = |misses: &str| {
+        format!(
+            "[system]\ncores = 2\nduration = '300 ms'\n[policy]\nkind = 'partitioned-edf'\n\
+             [machine]\noverheads = false\nmemory-line = '100 ns'\nmiss-cost = '200 ns'\n\
+             [[task]]\nname = 'copies'\ncore = 1\nperiod = '30 ms'\nexecution = '4 ms'\n{misses}\n\
+             [[task]]\nname = 'control'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\nmisses = 0\n"
+        )
+    };
+    assert_eq!(bounds(&parsed(&text("misses = 1000")))[1].0, Bound::Response(us(1_400)));
+    let (bound, why) = bounds(&parsed(&text("")))[1].clone();
+    assert_eq!(bound, Bound::None);
+    assert!(why.contains("`copies`") && why.contains("any number of lines"), "{why}");
+}
