@@ -74,7 +74,11 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
     let Some(sets) = WorkingSets::of(system).filter(|_| cache == CacheDelay::Geometry) else { return };
     let row = |(n, verdict): (usize, &TaskVerdict)| {
         let (lines, held) = sets.lines(n);
-        let held = if held { "" } else { ", too many for its colours" };
+        let lines = match (lines, held) {
+            (0, _) => "no memory given".to_string(),
+            (lines, true) => lines.to_string(),
+            (lines, false) => format!("{lines}, too many for its colours"),
+        };
         let others = match &sets.other_cores()[n] {
             OtherCores::Delay(time) => format!("{} a job", brief(*time)),
             OtherCores::Unbounded(_) => "not bounded".into(),
@@ -85,7 +89,7 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
             (_, Reloads::Longest(time)) => format!("{} at each entry", brief(time)),
         };
         let after = [sets.after_entry(n), sets.after_all(system, n)].map(brief);
-        [verdict.name.clone(), format!("{lines}{held}")].into_iter().chain(after).chain([others, counted]).collect()
+        [verdict.name.clone(), lines].into_iter().chain(after).chain([others, counted]).collect()
     };
     let rows: Vec<Vec<String>> = check.tasks.iter().enumerate().map(row).collect();
     let head = ["task", "lines", "reload after an entry", "after a preemption", "other cores add", "its bound counts"];

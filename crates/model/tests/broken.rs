@@ -849,6 +849,7 @@ const CASES: &[Case] = &[
     ("fe-caches-long-line.toml", &[(10, "8192 bytes of a line: give 8 to 4096")]),
     ("ff-caches-second.toml", &[(10, "the second level is inclusive and has 32768 bytes, the caches above it 65536: make it larger")]),
     ("fg-caches-slices.toml", &[(10, "has fewer than four sets: leave the index")]),
+    ("fh-caches-busy.toml", &[(10, "give memory_busy at most that, or leave it out")]),
     ("f1-caches-sets.toml", &[(10, "the shared level: ")]),
     ("f2-caches-line.toml", &[(10, "the line")]),
     ("f3-caches-inclusive.toml", &[(10, "the shared level is inclusive")]),

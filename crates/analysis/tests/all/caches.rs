@@ -249,10 +249,10 @@ fn two_thousand_systems_by_priorities_and_by_deadlines_keep_their_bounds() {
     println!("{:?}", judge(1..2_001));
 }
 
-/// The check of a system of two cores with 64 colours of 128 KiB, the kernel's the first two, and no costs but those of caches.
-fn on_two_cores(tasks: &str) -> Check {
+/// The check of a system of so many cores with 64 colours of 128 KiB, the kernel's the first two, and no costs but those of caches.
+fn on_cores(cores: usize, tasks: &str) -> Check {
     let text = format!(
-        "[system]\nname='x'\ncores=2\nduration='1 s'\n[policy]\nkind='partitioned-rm'\n[machine]\ngeometry='i7-2600'\ncolours=64\n\
+        "[system]\nname='x'\ncores={cores}\nduration='1 s'\n[policy]\nkind='partitioned-rm'\n[machine]\ngeometry='i7-2600'\ncolours=64\n\
          [kernel]\ncolours=[0, 1]\n{tasks}"
     );
     let system = System::parse_toml(&text, std::path::Path::new("x.toml")).unwrap_or_else(|why| panic!("{why}"));
@@ -270,7 +270,7 @@ fn other_cores_add_a_wait_for_each_line_where_colours_are_apart_and_take_the_bou
     let urgent = task("urgent", 0, 10, "0 B", "");
     let a = task("a", 0, 20, "128 KiB", "colours=[2]");
     let (b, meets) = (task("b", 1, 30, "64 KiB", "colours=[3]"), task("b", 1, 30, "64 KiB", "colours=[2, 3]"));
-    let apart = on_two_cores(&[&urgent[..], &a, &b].concat());
+    let apart = on_cores(2, &[&urgent[..], &a, &b].concat());
     // Of 2,048 lines each waits for two of the other core, 60 cycles. An entry and a preemption make it load them again from the shared
     // cache, 31 cycles each, at 3.4 GHz. The urgent task has no memory and loses nothing.
     let cycles = |n: u64| (n * 1_000_000_000).div_ceil(3_400_000_000);
@@ -279,7 +279,7 @@ fn other_cores_add_a_wait_for_each_line_where_colours_are_apart_and_take_the_bou
     assert_eq!(apart.tasks[1].bound, Bound::Response(ns(all)), "{apart}");
     assert!(apart.accepted && apart.tasks[2].bound != Bound::None);
 
-    let together = on_two_cores(&[&urgent[..], &a, &meets].concat());
+    let together = on_cores(2, &[&urgent[..], &a, &meets].concat());
     assert_eq!(together.tasks[0].bound, Bound::Response(ns(1_000_000)), "what is above it does not wait for it");
     for (n, with) in [(1, "task `b`"), (2, "task `a`")] {
         let verdict = &together.tasks[n];
@@ -291,8 +291,11 @@ fn other_cores_add_a_wait_for_each_line_where_colours_are_apart_and_take_the_bou
         (task("a", 0, 20, "64 KiB", ""), "kernel and scheduler"),
         (task("a", 0, 20, "256 KiB", "colours=[2]"), "128 KiB in its colours for its 256 KiB"),
     ] {
-        let check = on_two_cores(&[&urgent[..], &task, &b].concat());
+        let check = on_cores(2, &[&urgent[..], &task, &b].concat());
         assert_eq!(check.tasks[1].bound, Bound::None);
         assert!(check.tasks[1].explanation.contains(why), "{}", check.tasks[1].explanation);
     }
+    // The i7-2600 has four cores with two threads each: of five, two share private caches.
+    let five = on_cores(5, &[&a[..], &b].concat());
+    assert!(five.tasks[0].explanation.contains("fewer cores than the system"), "{}", five.tasks[0].explanation);
 }
