@@ -533,7 +533,7 @@ pub struct Agree {
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources"])]
     pub waits: bool,
     /// Systems in which jobs share resources, wait, and are released by each other and by events, all at once; from seed 1000000 on, on
-    /// five to eight cores
+    /// five to eight cores; from seed 2000000 on, lightly loaded ones
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions"])]
     pub combined: bool,
     /// Systems of partitions, with windows in a major frame

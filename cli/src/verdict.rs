@@ -67,7 +67,7 @@ fn changed(change: &ChangeSummary) -> String {
             let why = change.why.as_deref().unwrap_or("it was not admitted");
             format!("{} at {decided}: {why}", lines::bad("refused"))
         }
-        Fate::Waiting => "still waited at the end, since at no instant could it do no harm".to_string(),
+        Fate::Waiting => "still waiting at the end of the run: no idle instant had come".to_string(),
         Fate::NotRequested => "the run ended before".to_string(),
     };
     format!("{}, requested at {}: {fate}\n", change.what, change.requested)

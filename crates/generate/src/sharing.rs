@@ -18,17 +18,17 @@ const SHORTEST_SECTION: Duration = Duration::from_micros(20);
 /// all cores as well, by MSRP and FMLP. Up to three sections in a job, some with another inside. Under fixed priorities a third of the
 /// tasks beside ceilings have preemption thresholds, and shorter periods have larger priorities.
 pub fn sharing(seed: u64) -> System {
-    sharing_on(seed, 1..=4)
+    sharing_on(seed, 1..=4, (0.3, 0.6))
 }
 
-/// The same on as many cores as one of these.
-pub(crate) fn sharing_on(seed: u64, cores: RangeInclusive<u64>) -> System {
+/// The same on as many cores as one of these, each with at least the first utilisation and at most the second more.
+pub(crate) fn sharing_on(seed: u64, cores: RangeInclusive<u64>, (least, more): (f64, f64)) -> System {
     let mut random = Random::new(seed ^ 0x6c6f_636b);
     let order = ORDERS[(seed % ORDERS.len() as u64) as usize];
     let cores = random.between(*cores.start(), *cores.end()) as usize;
     let tasks = random.between(3, 8) as usize * cores;
     let policy = Policy::Ordered { spread: Migration::Partitioned, order };
-    let utilisation = 0.3 + 0.6 * random.unit();
+    let utilisation = least + more * random.unit();
     let mut system = Draw { seed, policy, cores, tasks, utilisation, duration: Duration::from_secs(1) }.system();
     system.name = format!("sharing-{seed}");
     let by_priority = order == TaskOrder::FixedPriority;

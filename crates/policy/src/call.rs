@@ -112,10 +112,15 @@ pub struct ResourceSet([u64; 4]);
 
 impl ResourceSet {
     /// Adds one.
-    pub(crate) fn insert(&mut self, resource: usize) {
-        if let Some(word) = self.0.get_mut(resource / 64) {
-            *word |= 1 << (resource % 64);
-        }
+    #[inline]
+    pub(crate) fn insert(&mut self, resource: u8) {
+        self.0[usize::from(resource) / 64] |= 1 << (resource % 64);
+    }
+
+    /// Takes one out.
+    #[inline]
+    pub(crate) fn remove(&mut self, resource: u8) {
+        self.0[usize::from(resource) / 64] &= !(1 << (resource % 64));
     }
 
     /// Whether the resource is one of them.
@@ -129,7 +134,7 @@ impl ResourceSet {
     }
 }
 
-/// The records of one [`Policy::expire`] or [`Policy::arrive`] at most: a release, or the end of a window and the start of another one; a preemption, a dispatch.
+/// The records of one [`Policy::expire`], [`Policy::arrive`] or [`Policy::unlock`] at most: a release, or the end of a window and the start of another one; a preemption, a dispatch.
 pub const MOST_RECORDS: usize = 4;
 
 /// A scheduling policy over all cores of a system.
@@ -180,6 +185,15 @@ pub trait Policy: Sync {
         _arrival: (TaskId, Instant),
         _records: &mut S,
     ) -> Option<Decision> {
+        None
+    }
+
+    /// The usual end of a critical section for which another job waits ([`Policy::awaits_unlock`]), if the policy has a short way for
+    /// it: decides as [`Policy::handle`] does for [`Event::Unlock`] after an [`Input::Section`] that nothing is held any more, with at
+    /// most [`MOST_RECORDS`] records and nobody to notify. If it gives nothing, nothing was recorded or has changed, and `handle` is to
+    /// be called.
+    #[inline(always)]
+    fn unlock<S: Sink>(&self, _core: &mut Self::Core, _now: Instant, _records: &mut S) -> Option<Decision> {
         None
     }
 }

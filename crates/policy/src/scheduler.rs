@@ -90,6 +90,12 @@ struct Arrive<'a, S> {
     records: &'a mut S,
 }
 
+/// The end of a critical section, the short way.
+struct Unlock<'a, S> {
+    now: Instant,
+    records: &'a mut S,
+}
+
 /// A fact before a decision.
 struct Tell(Fact);
 
@@ -114,6 +120,14 @@ impl<S: Sink> Visitor for Arrive<'_, S> {
 
     fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
         policy.arrive(core, self.now, self.arrival, self.records)
+    }
+}
+
+impl<S: Sink> Visitor for Unlock<'_, S> {
+    type Output = Option<Decision>;
+
+    fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
+        policy.unlock(core, self.now, self.records)
     }
 }
 
@@ -172,6 +186,12 @@ impl Policy for Scheduler {
         records: &mut S,
     ) -> Option<Decision> {
         self.visit(core, Arrive { now, arrival, records })
+    }
+
+    /// # Panics
+    /// As [`Scheduler::visit`].
+    fn unlock<S: Sink>(&self, core: &mut CoreState, now: Instant, records: &mut S) -> Option<Decision> {
+        self.visit(core, Unlock { now, records })
     }
 }
 

@@ -227,7 +227,7 @@ fn changes(out: &mut String, summary: &Summary) {
         let fate = match (change.fate, change.why.as_deref()) {
             (Fate::Applied, _) => format!("applied at {link}"),
             (Fate::Refused, why) => format!("refused at {link}: {}", escape(why.unwrap_or("it was not admitted"))),
-            (Fate::Waiting, _) => "waited until the end for an instant at which it could do no harm".into(),
+            (Fate::Waiting, _) => "was still waiting at the end of the run: no idle instant had come".into(),
             (Fate::NotRequested, _) => "not requested: the run ended before".into(),
         };
         let requested = at(change.requested);

@@ -185,11 +185,11 @@ fn values(draft: &DraftChange, part: Part, key: &str, whole: &Whole, out: &mut C
         }
     }
     if alters && !some && sound {
-        let complaint = Complaint::MissingKey {
-            key: "period",
-            example: if key == "task" { "execution = \"2 ms\"" } else { "budget = \"2 ms\"" }.into(),
+        let remedy = match key {
+            "task" => "write execution = \"2 ms\", period, deadline or priority beside it",
+            _ => "write budget = \"2 ms\", period or priority beside it",
         };
-        out.add(draft.place, &draft.subject, complaint);
+        out.refuse(draft.place, &draft.subject, "it gives no new value", remedy);
         sound = false;
     }
     let time = if key == "task" { plain.value() } else { draft.budget.value() };

@@ -298,6 +298,7 @@ fn cores(server: &DraftServer, outer: &Home, out: &mut Collector) -> Option<Core
 
 /// Budget and period, told in one of three ways.
 fn supply(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Option<(Duration, Duration)> {
+    const REMEDY: &str = "give budget and period, or alpha and delta, and nothing else of these";
     let subject = server.subject.as_str();
     if server.kind.value()? == ServerKind::Misses {
         return super::misses::supply(server, homes.line, out);
@@ -321,7 +322,9 @@ fn supply(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) ->
     if ways != wanted || !ways.contains(&true) {
         let (why, remedy) = match inheriting {
             true => ("a server of kind pibs works for another one", "give share = 0.04 and for = \"its name\" alone"),
-            false => ("it needs a budget", "give budget and period, or alpha and delta, and nothing else of that"),
+            false if ways[2] => ("share and for are of servers of kind pibs alone", REMEDY),
+            false if ways[0] && ways[1] => ("it says its budget in two ways", REMEDY),
+            false => ("it says no budget", REMEDY),
         };
         out.refuse(server.place, subject, why, remedy);
         return None;

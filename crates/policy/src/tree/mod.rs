@@ -233,6 +233,18 @@ impl Policy for Servers {
         Some(decision)
     }
 
+    #[inline(always)]
+    fn unlock<S: Sink>(&self, core: &mut Core, now: Instant, records: &mut S) -> Option<Decision> {
+        let Home::Own(domain) = &mut core.home else { return None };
+        if core.absent.is_some() || core.arrived + core.called != 0 {
+            return None;
+        }
+        let (decision, locked) = domain.hand_over(now, records)?;
+        // Whoever runs now is the most urgent: nobody waits for the end of what it holds.
+        (core.awaits_unlock, core.locked) = (false, locked);
+        Some(decision)
+    }
+
     fn input(&self, core: &mut Core, input: Input) {
         match (input, &mut core.home) {
             (Input::Absent { since }, _) => core.absent = Some(since),

@@ -1,11 +1,16 @@
-//! The short way of an arrival: it comes when it may, its task has no other job, and nothing else is due. Then nothing can change but
-//! that its job is released and, where it is the most urgent of all, has the core. Whatever is not quite so takes the long way
+//! Short ways: what happens often, where its outcome is known without the whole engine. Whatever is not quite so takes the long way
 //! ([`Domain::handle`]), which decides the same.
+//!
+//! **An arrival** comes when it may, its task has no other job, and nothing else is due. Then nothing can change but that its job is
+//! released and, where it is the most urgent of all, has the core.
+//!
+//! **A resource is handed over** by the job that ran in place of the most urgent one, which asked for it, and nothing else is due. Then
+//! nothing can change but that this one has the resource and the core.
 
 use super::domain::Domain;
 use crate::heap::Key;
 use crate::records::{OnCore, Recorder};
-use crate::{Decision, Running};
+use crate::{Decision, ResourceSet, Running};
 use tactus_record::{EventKind, Sink};
 use tactus_task::Overrun;
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -98,5 +103,39 @@ impl Domain {
         if let Some(resources) = &mut self.resources {
             resources.begin(place, self.tasks[place].charged);
         }
+    }
+
+    /// As [`Policy::unlock`](crate::Policy::unlock), on the only core of the domain; and before which sections the job that runs then
+    /// must call.
+    #[inline(always)]
+    pub(super) fn hand_over<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<(Decision, ResourceSet)> {
+        let [core_state] = &mut self.core_states[..] else { return None };
+        let (OnCore::Job { place: leaver, job }, Some(resources)) = (core_state.doing, &mut self.resources) else {
+            return None;
+        };
+        let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
+        let later = |heap: Option<Key>| heap.map_or(Instant::NEVER, Key::time);
+        let timer = later(self.due.peek()).min(later(core_state.replenish.peek()));
+        let usual = self.changes.is_none() && !self.laxities && core_state.ghosts.is_empty() && timer > now;
+        let queue = self.vps[core_state.root].below;
+        let place = self.queues.peek(queue)?.place();
+        let (left, next) = (&self.tasks[leaver], self.tasks.get(place)?);
+        if !usual || left.queue != queue || !left.goes_on(now, elapsed) {
+            return None;
+        }
+        let locked = resources.hand_over(leaver, place, next.charged)?;
+        // From here on it is the short way.
+        self.entry = self.entry.wrapping_add(1);
+        core_state.since = now;
+        let mut records = Recorder { sink, core: core_state.id, now };
+        records.about(EventKind::Preempt, left.subject(), job, 0);
+        records.about(EventKind::Dispatch, next.subject(), next.job, 0);
+        let timer = timer.min(next.may_run_until(now));
+        (core_state.plan, core_state.notified) = (Some(place), Some(place));
+        core_state.doing = OnCore::Job { place, job: next.job };
+        core_state.armed = timer;
+        let run = Running { task: next.name.0, job: next.job, charged: next.charged, arrived: next.arrived() };
+        self.tasks[leaver].charge(elapsed);
+        Some((Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 }, locked))
     }
 }

@@ -308,7 +308,7 @@ impl TaskState {
     }
 
     /// Whether the running job goes on after this time whatever it is charged, and keeps its place in its queue.
-    #[inline]
+    #[inline(always)]
     pub(super) fn goes_on(&self, now: Instant, elapsed: Duration) -> bool {
         let free = match self.overrun {
             Overrun::Stop => self.left > elapsed,

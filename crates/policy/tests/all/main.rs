@@ -14,6 +14,7 @@ mod change_trees;
 mod faults;
 mod first_come;
 mod golden;
+mod hand_over;
 mod inter_core;
 mod mc2_deaf;
 mod mc2_oracle;

@@ -2,7 +2,7 @@
 //! events without cause. Partitioned policies have one for time-outs, trees of servers one for arrivals.
 
 use crate::common::trees::trees;
-use crate::common::{run_policy, time_of, Faults, Kept};
+use crate::common::{run_policy, time_of, Chance, Faults, Kept};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -57,18 +57,6 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
                 .collect();
             (PolicyConfig { cores, kind, tasks }, most, seed)
         })
-}
-
-/// Numbers that look random (Marsaglia's xorshift).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
 }
 
 static SHORT: AtomicUsize = AtomicUsize::new(0);
@@ -164,7 +152,7 @@ fn same_both_ways(systems: impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)>,
     let compared = TestRunner::new(config).run(&systems, |(setup, most, seed)| {
         let demand = |task: TaskId, job: u32| Duration::from_nanos(time_of(most[task.index()], task, job));
         let go = |short: bool| {
-            let (mut late, mut odd) = (Chance(seed | 1), Chance(!seed | 1));
+            let (mut late, mut odd) = (Chance::of(seed), Chance::of(!seed));
             let (scheduler, states) = Scheduler::new(&setup).expect("the set-up is good");
             let mut delay = || Duration::from_nanos(late.below(3));
             let mut noise = || (odd.below(4) == 0).then(|| (Duration::from_nanos(1 + odd.below(9)), Event::Timer));
@@ -229,7 +217,7 @@ static ARRIVED: AtomicUsize = AtomicUsize::new(0);
 fn an_arrival_the_short_way_is_one_the_long_way() {
     let config = ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() };
     let compared = TestRunner::new(config).run(&(trees(12), any::<u64>()), |(setup, seed)| {
-        let mut chance = Chance(seed | 1);
+        let mut chance = Chance::of(seed);
         let setup = with_arrivals(setup, &mut chance);
         let make = || Scheduler::new(&setup).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
         let ((long, mut of_long), (short, mut of_short)) = (make(), make());

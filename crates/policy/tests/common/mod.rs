@@ -24,6 +24,22 @@ impl Sink for Kept {
     }
 }
 
+/// Numbers that look random (Marsaglia's xorshift).
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn of(seed: u64) -> Chance {
+        Chance(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
 /// The job on each core.
 pub type OnCores = Vec<Option<(TaskId, u32)>>;
 

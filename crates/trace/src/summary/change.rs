@@ -31,7 +31,7 @@ pub enum Fate {
     Applied,
     /// It was refused.
     Refused,
-    /// It waits for an instant at which it can do no harm.
+    /// It waits for an idle instant.
     Waiting,
     /// The run ended before.
     NotRequested,

@@ -166,19 +166,23 @@ pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2]
     let Core { policy, own, state } = &mut *running;
     let due = if asks != 0 {
         let locked = policy.locked(own);
-        if sections::may_ask(&mut state.sections, state.running, locked) {
-            ASKS
-        } else {
-            0
-        }
+        let may = sections::may_ask(&mut state.sections, state.running, locked);
+        drop(running);
+        may.then_some(ASKS)
     } else if policy.awaits_unlock(own) {
-        UNLOCKED
+        match OwnRegion::of(core).take_events() {
+            0 => short_way::unlock::<R>(CoreId(core), running),
+            due => {
+                drop(running);
+                Some(due | UNLOCKED)
+            }
+        }
     } else {
         // It may have been displaced after it left the section and before it said so.
-        0
+        None
     };
-    if due != 0 {
-        decide_locked::<Root<R>>(Some(running), core, 0, due, SWITCH_RETURN);
+    if let Some(due) = due {
+        decide_locked::<Root<R>>(state::running::<R>(core), core, 0, due, SWITCH_RETURN);
     }
     [0; 2]
 }

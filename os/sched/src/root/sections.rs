@@ -91,7 +91,28 @@ pub fn may_ask(told: &mut [Reported], running: Subject, locked: ResourceSet) -> 
 #[inline(never)]
 pub fn publish<P: Policy>((policy, core): (&P, &P::Core), state: &CoreState, task: TaskId) {
     if state.sections.get(task.index()).is_some_and(|told| told.uses) {
-        publish_awaited(task, policy.awaits_unlock(core));
-        publish_locked(task, policy.locked(core).words());
+        publish_to((policy, core), task);
+    }
+}
+
+/// The same where it is known that the task's jobs have critical sections.
+#[inline(always)]
+pub fn publish_to<P: Policy>((policy, core): (&P, &P::Core), task: TaskId) {
+    publish_awaited(task, policy.awaits_unlock(core));
+    publish_locked(task, policy.locked(core).words());
+}
+
+/// Whether the task's job says that it has left everything, and the policy was told that it holds something.
+#[inline(always)]
+pub fn has_left_all(told: &[Reported], task: TaskId) -> bool {
+    let told = told.get(task.index()).filter(|told| told.held != Sections::NONE);
+    told.is_some() && held_sections(task).0 == 0
+}
+
+/// The policy was told that the task's job holds nothing.
+#[inline(always)]
+pub fn note_left(told: &mut [Reported], task: TaskId) {
+    if let Some(told) = told.get_mut(task.index()) {
+        told.held = Sections::NONE;
     }
 }

@@ -1,15 +1,16 @@
 //! The short paths from an event to the thread that runs next, which are the hottest of all: nothing but that event has come, and the
 //! policy has a short way for it too. Everything else takes the long path and finds all state as it was.
 //!
-//! There are two: a timer expiry, and something that arrives, by a call of the running job or by a device's interrupt.
+//! There are three: a timer expiry; something that arrives, by a call of the running job or by a device's interrupt; and the end of a
+//! critical section for which another job waits.
 
 use crate::root::state::{self, Core, CoreState, RootProgram};
 use crate::root::verdict::Releasing;
-use crate::root::{arrivals, lost, publish, upcall_for, Root, ARRIVED};
+use crate::root::{arrivals, lost, publish, sections, upcall_for, Root, ARRIVED, UNLOCKED};
 use crate::runtime::{dispatch, Caller as _, Dispatched, Next};
 use tactus_policy::{Decision, Policy, MOST_RECORDS};
 use tactus_record::{EntryReason, EventKind, InputKind, Stored, Subject};
-use tactus_rt::abi::call::SWITCH_UPCALL_DONE;
+use tactus_rt::abi::call::{SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::clock;
 use tactus_rt::scheduler::{Borrowed, OwnRegion, ReservedWriter, RESERVED};
@@ -115,6 +116,37 @@ fn release<P: Policy>(
     let Releasing { writer, .. } = records;
     state.look = look;
     Some(keep(state, (core, &decision), (writer, level)))
+}
+
+/// The running job has left a section for which another one waits, and nothing else is due. As [`arrive`].
+#[inline(always)]
+pub fn unlock<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>) -> Option<u64> {
+    let Core { policy, own, state } = &mut *running;
+    let Some(next) = hand_over(state, (*policy, own), core) else { return Some(UNLOCKED) };
+    drop(running);
+    give::<R>(core, &next, SWITCH_RETURN)
+}
+
+/// As [`unlock`]: who is to run. Nothing, and no change, if it needs the long path.
+#[inline(always)]
+fn hand_over<P: Policy>(state: &mut CoreState, (policy, own): (&P, &mut P::Core), core: CoreId) -> Option<Next> {
+    let task = state.running.task().filter(|task| sections::has_left_all(&state.sections, *task))?;
+    let look = state.read_clock();
+    let mut writer = state.ring.reserve().filter(|_| look.now < state.lone_limit)?;
+    let level = EntryReason::Unlock as u8;
+    writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
+    let input = Subject::new(task, InputKind::Section as u8);
+    writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, look.now.as_nanos()));
+    let mut records = Releasing { writer, counts: &mut state.counts };
+    let decision = policy.unlock(own, look.now, &mut records)?;
+    let Releasing { writer, .. } = records;
+    sections::note_left(&mut state.sections, task);
+    state.look = look;
+    let next = keep(state, (core, &decision), (writer, level));
+    if let Some(running) = decision.run {
+        sections::publish_to((policy, own), running.task);
+    }
+    Some(next)
 }
 
 /// Records what was decided, and keeps and publishes it. Who is to run.

@@ -40,6 +40,8 @@ pub(super) struct Resources {
     /// The tasks with a job that has begun and is not finished, in the order in which they began.
     begun: Vec<usize>,
     resources: Vec<ResourceState>,
+    /// Those that are held by inheritance, and those of several cores.
+    taken: ResourceSet,
     /// The task whose job waits for a resource of several cores: nobody else runs until it has that.
     spins: Option<usize>,
     /// The resources of several cores that were given back, or are wanted no more, and of which the others were not told.
@@ -173,7 +175,10 @@ impl Resources {
         let gone = task.held.iter().skip(keeps).chain(wanted);
         for resource in gone {
             match self.resources.get_mut(usize::from(resource)).map(|it| &mut it.access) {
-                Some(Access::Inherits(owner)) if *owner == Some(place) => *owner = None,
+                Some(Access::Inherits(owner)) if *owner == Some(place) => {
+                    *owner = None;
+                    self.taken.remove(resource);
+                }
                 Some(Access::Spans) => self.returned.push(resource),
                 _ => {}
             }
@@ -205,7 +210,10 @@ impl Resources {
                     task.wants = Some(next);
                     return;
                 }
-                Access::Inherits(_) => self.resources[usize::from(next)].access = Access::Inherits(Some(place)),
+                Access::Inherits(_) => {
+                    self.resources[usize::from(next)].access = Access::Inherits(Some(place));
+                    self.taken.insert(next);
+                }
                 Access::Spans => {
                     (task.wants, self.spins) = (Some(next), Some(place));
                     return;
@@ -223,6 +231,34 @@ impl Resources {
             (task.held, task.wants) = (held, None);
             (task.entered[depth], task.exceeded[depth]) = (charged, false);
         }
+    }
+
+    /// Gives the job of `next`, which was charged so much and is not in any other section, what it waits for, if that is all that the
+    /// job of `leaver` holds: what others hold then. Nothing, and no change, if it is not so.
+    #[inline(always)]
+    pub(super) fn hand_over(&mut self, leaver: usize, next: usize, charged: Duration) -> Option<ResourceSet> {
+        let wanted = self.tasks[next].wants?;
+        let only = Sections::from_bits(u32::from(wanted) + 1);
+        let usual = |task: &TaskResources, held: Sections| task.held == held && task.refused.is_none();
+        let (left, waits) = (&self.tasks[leaver], &self.tasks[next]);
+        let resource = self.resources.get_mut(usize::from(wanted))?;
+        let both = usual(left, only) && left.wants.is_none() && usual(waits, Sections::NONE) && waits.word == only;
+        if !both
+            || resource.access != Access::Inherits(Some(leaver))
+            || self.spins.is_some()
+            || !self.returned.is_empty()
+        {
+            return None;
+        }
+        resource.access = Access::Inherits(Some(next));
+        let left = &mut self.tasks[leaver];
+        (left.word, left.held, left.barred) = (Sections::NONE, Sections::NONE, Sections::DEEPEST);
+        let takes = &mut self.tasks[next];
+        (takes.held, takes.wants) = (only, None);
+        (takes.entered[0], takes.exceeded[0]) = (charged, false);
+        let mut others = self.taken;
+        others.remove(wanted);
+        Some(others)
     }
 
     /// The section of the task's job, which was charged so much, that will be too long first and has not been found so: how much more
@@ -272,15 +308,12 @@ impl Domain {
 
     /// The resources before whose sections the running job must call.
     pub(super) fn locked(&self) -> ResourceSet {
-        let mut locked = ResourceSet::default();
-        let (Some(resources), Some(place)) = (&self.resources, self.core_states[0].running()) else { return locked };
-        let taken = |it: &ResourceState| match it.access {
-            Access::Free => false,
-            Access::Inherits(owner) => owner.is_some_and(|owner| owner != place),
-            Access::Spans => true,
+        let (Some(resources), Some(place)) = (&self.resources, self.core_states[0].running()) else {
+            return ResourceSet::default();
         };
-        let all = resources.resources.iter().enumerate().filter(|(_, it)| taken(it));
-        all.for_each(|(resource, _)| locked.insert(resource));
+        let mut locked = resources.taken;
+        let own = resources.tasks[place].held.iter().filter(|resource| !resources.spans(*resource));
+        own.for_each(|resource| locked.remove(resource));
         locked
     }
 

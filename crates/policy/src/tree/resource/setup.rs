@@ -4,7 +4,7 @@ use super::{Access, ResourceState, Resources, TaskResources};
 use crate::tree::domain::Domain;
 use crate::tree::events::Events;
 use crate::tree::parameters::{Resource, ResourceTree, ResourceUser};
-use crate::{PolicyConfig, PolicyConfigError};
+use crate::{PolicyConfig, PolicyConfigError, ResourceSet};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_task::{Overrun, ResourceProtocol, Sections, TaskOrder};
@@ -124,7 +124,10 @@ pub(crate) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTr
         };
         ResourceState { ceiling, order: resource.order, withdrawn: resource.withdrawn, access }
     };
-    let resources = all.resources.iter().map(one).collect();
+    let resources: Vec<ResourceState> = all.resources.iter().map(one).collect();
+    let mut taken = ResourceSet::default();
+    let spanning = (0..).zip(&resources).filter(|(_, it)| it.access == Access::Spans);
+    spanning.for_each(|(resource, _)| taken.insert(resource));
     if !all.events.is_empty() {
         domain.events = Some(Events::new(&all.events, count));
     }
@@ -132,5 +135,5 @@ pub(crate) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTr
         return;
     }
     let (begun, returned) = (Vec::with_capacity(count), Vec::with_capacity(2 * Sections::DEEPEST + 2));
-    domain.resources = Some(Box::new(Resources { tasks, begun, resources, spins: None, returned }));
+    domain.resources = Some(Box::new(Resources { tasks, begun, resources, taken, spins: None, returned }));
 }
