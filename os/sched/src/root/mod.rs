@@ -98,7 +98,7 @@ const FOR_POLICY: u64 =
 #[inline(always)]
 pub fn upcall<R: RootProgram>(core: u8) -> ! {
     let due = OwnRegion::of(core).take_events();
-    if due == event::TIMER {
+    if R::Policy::EXPIRES && due == event::TIMER {
         short_way::expiry::<R>(core);
     } else if due == event::LINE {
         short_way::lines::<R>(core);
@@ -395,13 +395,14 @@ fn tell_wait<P: Policy>(
     policy: &P,
     own: &mut P::Core,
     (running, until): (Subject, Instant),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
-    let Some(task) = running.task() else { return };
+) -> RingWriter {
+    let Some(task) = running.task() else { return writer };
     let subject = Subject::new(task, InputKind::Wait as u8);
     writer.store(Stored::about(subject, now, core, EventKind::Input, 0, until.as_nanos()));
     policy.input(own, Input::Wait { until });
+    writer
 }
 
 /// Tells the policy what the running job does to events.
@@ -411,10 +412,10 @@ fn tell_calls<P: Policy>(
     policy: &P,
     own: &mut P::Core,
     (running, calls): (Subject, [Option<EventCall>; 2]),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
-    let Some(task) = running.task() else { return };
+) -> RingWriter {
+    let Some(task) = running.task() else { return writer };
     for call in calls.into_iter().flatten() {
         let (kind, event, all) = match call {
             EventCall::Await(event) => (InputKind::Await, event, 0),
@@ -425,6 +426,7 @@ fn tell_calls<P: Policy>(
         writer.store(Stored::about(subject, now, core, EventKind::Input, all, event.into()));
         policy.input(own, Input::Event(call));
     }
+    writer
 }
 
 /// Calls the policy, and keeps, publishes and sends what it decides.
@@ -432,21 +434,22 @@ fn tell_calls<P: Policy>(
 fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
-    let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
+    let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, mut writer| {
         if reason == EntryReason::Arrival {
-            arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
+            writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }
         if P::RESOURCES && reason == EntryReason::Wait {
-            tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
+            writer = tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
         }
         if P::RESOURCES && reason == EntryReason::Signal {
             let calls = core::mem::take(&mut state.event_calls);
-            tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
+            writer = tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
         }
         if P::RESOURCES && !state.sections.is_empty() {
             let running = state.running;
-            sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
+            writer = sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
         }
+        writer
     });
     state.decide(&decision);
     publish(state, &decision, look.stamp);
