@@ -1,4 +1,4 @@
-//! `tactus bench kernel`: runs the measured systems, shows the figures, and keeps them if asked to.
+//! `tactus bench kernel`: runs the measured systems, shows the figures, holds them against their bars, and keeps them if asked to.
 
 use super::books::{books, physical, spaces, symbol, translate};
 use super::figures::{self, Figure};
@@ -6,7 +6,7 @@ use super::follow::{Counted, Paths};
 use super::guest::{self, machine, Ran};
 use super::history::{Entry, Sections};
 use super::systems::{self, FEW_VICTIMS, POLICIES, VICTIMS};
-use super::{history, page, paths};
+use super::{bars, history, page, paths};
 use std::fs;
 use std::mem::offset_of;
 use tactus_abi::layout::{PAGE, REGIONS};
@@ -21,8 +21,9 @@ use tactus_machine::lines;
 const TASKS: [usize; 2] = [FEWEST, 100];
 const FEWEST: usize = 10;
 
-/// Measures; with `keep` adds the figures to `docs/measured/`.
+/// Measures; with `keep` adds the figures to `docs/measured/`. The promise is that each path keeps to its bar.
 pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
+    let bars = bars::read()?;
     let emulator = Emulator::find().map_err(machine)?;
     let programs = guest::programs()?;
     let kernel = fs::read(guest::program(&programs, "tactus-kernel")?).map_err(machine)?;
@@ -101,6 +102,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     lines::line("smallest", format!("{told} of memory for a system of two tasks on one core"));
     lines::line("longest", format!("{longest} instructions inside the kernel at once"));
     let scheduler = object::File::parse(&*scheduler).map_err(machine)?;
+    let broken = bars.broken(&all);
     let entry = Entry {
         date: history::now(),
         commit: history::commit(),
@@ -117,7 +119,10 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         paths::write(&folder, &entry, &[paths, between, scheduled, by_library, released], &programs)?;
         lines::line("kept", folder.display());
     }
-    Ok(Outcome::Held)
+    for path in &broken {
+        lines::line("bar", path);
+    }
+    Ok(Outcome::held_if(broken.is_empty()))
 }
 
 /// The largest machine that is tried (MiB).

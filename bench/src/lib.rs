@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bars;
 mod books;
 mod figures;
 mod follow;

@@ -197,14 +197,21 @@ impl Names {
 
     /// The first sentence of the comment that stands before the function or label.
     fn purpose(&self, name: &str) -> &str {
-        let mut parts = name.rsplit([':', ' ', '<', '>']).filter(|it| !it.is_empty());
-        let last = parts.next().unwrap_or(name);
+        // Other crates have functions of the same names.
+        let function = name.split_once(": ").map_or(name, |it| it.1);
+        if function.trim_start_matches('<').starts_with("bench_") {
+            return "The measuring component's own.";
+        }
+        let parts: Vec<&str> = name.rsplit([':', ' ', '<', '>']).filter(|it| !it.is_empty()).collect();
+        let (last, modules) = parts.split_first().map_or((name, &[][..]), |(last, modules)| (*last, modules));
         if last.strip_prefix("trap_").is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit())) {
             return "The interrupt's vector and error code.";
         }
         let folder = SOURCES.iter().find(|it| name.contains(it.0)).map_or("", |it| it.1);
         // Of functions with one name, the one in the module's file.
-        let within = parts.find_map(|part| self.purposes.get(&format!("{folder} {part} {last}")));
+        let root = (modules.len() == 2).then_some("lib");
+        let mut within = modules.iter().copied().chain(root);
+        let within = within.find_map(|part| self.purposes.get(&format!("{folder} {part} {last}")));
         let found = within.or_else(|| self.purposes.get(&format!("{folder} {last}")));
         found.map_or(if name.contains("bench") { "The measuring component's own." } else { "" }, String::as_str)
     }
@@ -250,6 +257,14 @@ fn named(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_measuring_component_has_of_its_own_is_not_explained_by_others() {
+        let purposes = [("os/rt/src run".to_string(), "Runs an executor.".to_string())].into();
+        let names = Names { programs: Vec::new(), purposes };
+        assert_eq!(names.purpose("bench-server: bench_server::tactus_rt::run"), "The measuring component's own.");
+        assert_eq!(names.purpose("bench-server: tactus_rt::executor::run"), "Runs an executor.");
+    }
 
     #[test]
     fn functions_and_labels_are_told_from_other_lines() {

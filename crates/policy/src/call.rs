@@ -145,6 +145,9 @@ pub trait Policy: Sync {
     /// Whether its jobs may hold resources. Where not, a machine compiles nothing that concerns them.
     const RESOURCES: bool = false;
 
+    /// Whether [`Policy::expire`] may give anything. Where not, a machine compiles nothing that asks.
+    const EXPIRES: bool = false;
+
     /// Handles everything that is due on the core at `now`: the event itself, and all releases (but for what can wait),
     /// exhausted budgets and ends of ghosts up to `now`. Times never go back on one core. Every step is written to `records`.
     fn handle<S: Sink>(&self, core: &mut Self::Core, now: Instant, event: Event, records: &mut S) -> Decision;

@@ -57,6 +57,8 @@ impl<R: Rule> Partitioned<R> {
 impl<R: Rule> Policy for Partitioned<R> {
     type Core = Core<R>;
 
+    const EXPIRES: bool = true;
+
     #[inline(always)]
     fn handle<S: Sink>(&self, core: &mut Core<R>, now: Instant, event: Event, records: &mut S) -> Decision {
         core.handle(now, event, records)

@@ -143,6 +143,7 @@ impl Policy for Scheduler {
     type Core = CoreState;
 
     const RESOURCES: bool = true;
+    const EXPIRES: bool = true;
 
     /// # Panics
     /// If `core` was made together with a scheduler of another kind.

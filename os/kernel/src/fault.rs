@@ -3,7 +3,7 @@
 use crate::arch::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
 use crate::arch::port::time_stamp;
 use crate::arch::registers::{
-    LINES, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER,
+    EXCEPTIONS, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER,
 };
 use crate::arch::serial::say;
 use crate::arch::{apic, idle, paging};
@@ -56,9 +56,9 @@ fn opens_floating_point(core: &mut percore::Core, thread: &thread::Thread) -> bo
     true
 }
 
+/// The processor's exceptions come before all interrupts, and of these no others arrive than have an entry.
 fn is_interrupt(vector: u64) -> bool {
-    matches!(vector, VECTOR_TIMER | VECTOR_NOTIFY | VECTOR_STOP | VECTOR_MAIL | VECTOR_SPURIOUS)
-        || (VECTOR_LINES..VECTOR_LINES + LINES).contains(&vector)
+    vector >= EXCEPTIONS
 }
 
 /// An interrupt of the idle core, or a fault in the kernel itself.

@@ -173,6 +173,7 @@ impl Policy for Servers {
     type Core = Core;
 
     const RESOURCES: bool = true;
+    const EXPIRES: bool = true;
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();

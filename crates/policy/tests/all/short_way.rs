@@ -10,7 +10,7 @@ use tactus_policy::{
     Burst, CoreState, Decision, EarlyArrival, Event, Input, Partitions, Policy, PolicyConfig, PolicySpec, Release,
     ResourceTree, Scheduler, Server, Supply, Task, TaskPlacement, Tree, MOST_RECORDS,
 };
-use tactus_record::Sink;
+use tactus_record::{EventKind, Sink};
 use tactus_task::{Overrun, ScheduleSwitch, ServerKind, TaskOrder, Window};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -267,4 +267,150 @@ fn an_arrival_the_short_way_is_one_the_long_way() {
     });
     compared.unwrap_or_else(|failed| panic!("{failed}"));
     assert!(ARRIVED.load(Relaxed) > 1000, "{ARRIVED:?}");
+}
+
+/// One core without servers: tasks that time releases beside others that arrivals do, in an order that does not change while a job waits.
+fn all_in_one() -> impl Strategy<Value = (PolicyConfig, u64)> {
+    let task = (any::<bool>(), 4u64..12, 20u64..200, 0u32..4, 0usize..3);
+    let order = prop::sample::select(vec![
+        TaskOrder::FixedPriority,
+        TaskOrder::EarliestDeadline,
+        TaskOrder::RateMonotonic,
+        TaskOrder::DeadlineMonotonic,
+        TaskOrder::FirstComeFirstServed,
+    ]);
+    (order, prop::collection::vec(task, 2..9), any::<u64>()).prop_map(|(order, drawn, seed)| {
+        let ns = Duration::from_nanos;
+        let root = Server {
+            parent: 0,
+            cores: CoreSet::first(1),
+            order,
+            queues: vec![CoreSet::first(1)],
+            quantum: ns(1),
+            supply: None,
+            priority: 0,
+            background: false,
+        };
+        let tasks = drawn.iter().map(|(_, offset, period, ..)| Task {
+            level: Level::A,
+            core: Some(CoreId(0)),
+            offset: ns(*offset),
+            period: ns(*period),
+            deadline: ns(*period),
+            budget: ns(2),
+        });
+        let overruns = [Overrun::Continue, Overrun::Skip, Overrun::Kill];
+        let places = drawn.iter().map(|it| TaskPlacement { server: 0, priority: it.3, overrun: overruns[it.4] });
+        let releases = drawn.iter().map(|it| match it.0 {
+            true => Release::Sporadic(EarlyArrival::Delay),
+            false => Release::Periodic,
+        });
+        let (places, releases) = (places.collect(), releases.collect());
+        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new() };
+        (PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: tasks.collect() }, seed)
+    })
+}
+
+/// What arrives when it may, for a task that has no job, before the core's timer expires, needs no more than the short way: it must be
+/// taken each time.
+#[test]
+fn the_short_way_is_taken_by_every_arrival_with_which_nothing_else_is_due() {
+    let arrived = std::cell::Cell::new(0);
+    let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+    let all = TestRunner::new(config).run(&all_in_one(), |(setup, seed)| {
+        let PolicySpec::Servers(tree) = &setup.kind else { panic!("{setup:?}") };
+        let mut chance = Chance(seed | 1);
+        let (policy, mut cores) = Scheduler::new(&setup).expect("the set-up is good");
+        let (mut now, mut may) = (Instant::ZERO, vec![Instant::ZERO; setup.tasks.len()]);
+        let mut unfinished = vec![0; setup.tasks.len()];
+        let mut kept = Kept::default();
+        let mut decision = policy.handle(&mut cores[0], now, Event::Start, &mut kept);
+        for _ in 0..400 {
+            now = decision.timer.min(now + Duration::from_nanos(1 + chance.below(5)));
+            let task = chance.below(setup.tasks.len() as u64) as usize;
+            let sporadic = tree.releases[task] != Release::Periodic;
+            decision = match decision.run {
+                _ if now == decision.timer => policy.handle(&mut cores[0], now, Event::Timer, &mut kept),
+                _ if sporadic && unfinished[task] == 0 && may[task] <= now => {
+                    may[task] = now + setup.tasks[task].period;
+                    let short = policy.arrive(&mut cores[0], now, (TaskId(task as u16), now), &mut kept);
+                    prop_assert!(short.is_some(), "{task} at {now:?}, {decision:?}");
+                    arrived.set(arrived.get() + 1);
+                    short.unwrap_or(decision)
+                }
+                Some(_) => policy.handle(&mut cores[0], now, Event::Complete, &mut kept),
+                None => decision,
+            };
+            for record in kept.0.drain(..) {
+                let change = match record.kind {
+                    EventKind::Release => 1,
+                    EventKind::Complete | EventKind::Dropped => -1,
+                    _ => continue,
+                };
+                unfinished[record.task.expect("it is a job's").index()] += change;
+            }
+        }
+        Ok(())
+    });
+    all.unwrap_or_else(|failed| panic!("{failed}"));
+    assert!(arrived.get() > 1_000, "{arrived:?}");
+}
+
+/// Two to six partitions whose windows follow each other, each with a job that never ends: at the end of each window another one begins and
+/// nothing else is due. The short way leaves the core's heap as it is for some windows and then has the long one tell it.
+#[test]
+fn the_short_way_is_taken_at_the_ends_of_windows_with_which_nothing_else_is_due() {
+    let ns = Duration::from_nanos;
+    for count in 2..=6 {
+        let core = CoreSet::first(1);
+        let root = Server {
+            parent: 0,
+            cores: core,
+            order: TaskOrder::FixedPriority,
+            queues: vec![core],
+            quantum: ns(1),
+            supply: None,
+            priority: 0,
+            background: false,
+        };
+        let frame = ns(10 * count);
+        let supply = Some(Supply { kind: ServerKind::Windows, budget: frame, period: frame });
+        let partitions = (0..count).map(|_| Server { supply, ..root.clone() });
+        let window = |n| vec![Window { core: CoreId(0), start: ns(10 * n), length: ns(10) }];
+        let task = Task {
+            level: Level::A,
+            core: Some(CoreId(0)),
+            offset: Duration::ZERO,
+            period: ns(1_000_000),
+            deadline: ns(1_000_000),
+            budget: ns(1_000_000),
+        };
+        let place = |n| TaskPlacement { server: 1 + n as u16, priority: 0, overrun: Overrun::Continue };
+        let tree = Tree {
+            servers: [root.clone()].into_iter().chain(partitions).collect(),
+            places: (0..count).map(place).collect(),
+            releases: Vec::new(),
+            waits: Vec::new(),
+        };
+        let windows = [Vec::new()].into_iter().chain((0..count).map(window)).collect();
+        let kind = PolicySpec::Partitions(Partitions { tree, frame, windows });
+        let setup = PolicyConfig { cores: 1, kind, tasks: vec![task; count as usize] };
+        let (policy, mut cores) = Scheduler::new(&setup).expect("the set-up is good");
+        let mut kept = Kept::default();
+        let mut decision = policy.handle(&mut cores[0], Instant::ZERO, Event::Start, &mut kept);
+        let mut short = 0;
+        for n in 1..=1_000 {
+            let now = decision.timer;
+            assert_eq!(now.as_nanos(), 10 * n, "{count}");
+            decision = match policy.expire(&mut cores[0], now, &mut kept) {
+                Some(decision) => {
+                    short += 1;
+                    decision
+                }
+                None => policy.handle(&mut cores[0], now, Event::Timer, &mut kept),
+            };
+        }
+        println!("{count} partitions, {short} of 1000 ends of windows the short way");
+        assert!(short > 800, "{count} partitions: {short}");
+    }
 }

@@ -80,22 +80,24 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let mut caller = Counted { ring: &mut state.ring, counts: &mut state.counts, system };
     let policy = (&system.scheduler, &mut state.policy);
-    let Called { decision, after, changed } = runtime::call(policy, &mut caller, entry, |_, policy, own, writer| {
-        for input in told.into_iter().flatten() {
-            let (subject, at) = match input {
-                Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
-                Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
-                // Only the root of a single scheduler knows resources and waits.
-                Input::Section { since, .. } => (Subject::NONE.with_level(InputKind::Section as u8), since),
-                Input::Wait { until } => (Subject::NONE.with_level(InputKind::Wait as u8), until),
-                // No job of a child scheduler signals or awaits events, and no server in one has a budget of misses.
-                Input::Event(_) | Input::Misses { .. } => continue,
-                Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
-            };
-            writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));
-            policy.input(own, input);
-        }
-    });
+    let Called { decision, after, changed } =
+        runtime::call(policy, &mut caller, entry, |_, policy, own, mut writer| {
+            for input in told.into_iter().flatten() {
+                let (subject, at) = match input {
+                    Input::Absent { since } => (Subject::NONE.with_level(InputKind::Absent as u8), since),
+                    Input::Arrival { task, at } => (Subject::new(task, InputKind::Arrival as u8), at),
+                    // Only the root of a single scheduler knows resources and waits.
+                    Input::Section { since, .. } => (Subject::NONE.with_level(InputKind::Section as u8), since),
+                    Input::Wait { until } => (Subject::NONE.with_level(InputKind::Wait as u8), until),
+                    // No job of a child scheduler signals or awaits events, and no server in one has a budget of misses.
+                    Input::Event(_) | Input::Misses { .. } => continue,
+                    Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
+                };
+                writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));
+                policy.input(own, input);
+            }
+            writer
+        });
     if let (EntryReason::Fault, Some(task)) = (reason, before) {
         faults::gone(state, task);
     }

@@ -64,6 +64,8 @@ pub const VECTOR_CALL: u64 = 256;
 pub const VECTOR_PASS: u64 = 257;
 /// Stands in [`Registers::vector`] for a dispatch that succeeded: as [`VECTOR_CALL`] with 0 in `rax`.
 pub const VECTOR_SWITCHED: u64 = 258;
+/// Vectors below this are the processor's exceptions, the others interrupts.
+pub const EXCEPTIONS: u64 = 32;
 /// The core's timer.
 pub const VECTOR_TIMER: u64 = 0x40;
 /// Inter-core event.

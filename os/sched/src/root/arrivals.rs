@@ -89,9 +89,9 @@ pub fn push_lines(state: &mut CoreState, region: OwnRegion, mut lines: u64) {
 pub fn tell<P: Policy>(
     (policy, own): (&P, &mut P::Core),
     arrivals: &mut Arrivals,
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
+) -> RingWriter {
     let told = arrivals.len.min(MAX_ARRIVALS);
     for (task, at) in &arrivals.waiting[..told] {
         let at = (*at).min(now);
@@ -101,4 +101,5 @@ pub fn tell<P: Policy>(
     }
     arrivals.waiting.copy_within(told.., 0);
     arrivals.len -= told;
+    writer
 }

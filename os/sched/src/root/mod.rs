@@ -98,7 +98,7 @@ const FOR_POLICY: u64 =
 #[inline(always)]
 pub fn upcall<R: RootProgram>(core: u8) -> ! {
     let due = OwnRegion::of(core).take_events();
-    if due == event::TIMER {
+    if R::Policy::EXPIRES && due == event::TIMER {
         short_way::expiry::<R>(core);
     } else if due == event::LINE {
         short_way::lines::<R>(core);
@@ -399,13 +399,14 @@ fn tell_wait<P: Policy>(
     policy: &P,
     own: &mut P::Core,
     (running, until): (Subject, Instant),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
-    let Some(task) = running.task() else { return };
+) -> RingWriter {
+    let Some(task) = running.task() else { return writer };
     let subject = Subject::new(task, InputKind::Wait as u8);
     writer.store(Stored::about(subject, now, core, EventKind::Input, 0, until.as_nanos()));
     policy.input(own, Input::Wait { until });
+    writer
 }
 
 /// Tells the policy how many lines the core has asked memory for since the last decision.
@@ -414,9 +415,9 @@ fn tell_wait<P: Policy>(
 fn tell_misses<P: Policy>(
     (policy, own): (&P, &mut P::Core),
     (told, running, job): (&mut Option<u64>, Subject, u32),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
+) -> RingWriter {
     let lines = counters::lines_of(core.0).unwrap_or(0);
     let lines = u32::try_from(lines.wrapping_sub(told.replace(lines).unwrap_or(lines))).unwrap_or(u32::MAX);
     if lines > 0 {
@@ -424,6 +425,7 @@ fn tell_misses<P: Policy>(
         writer.store(Stored::about(subject, now, core, EventKind::Input, job, lines.into()));
         policy.input(own, Input::Misses { lines });
     }
+    writer
 }
 
 /// Tells the policy what the running job does to events.
@@ -433,10 +435,10 @@ fn tell_calls<P: Policy>(
     policy: &P,
     own: &mut P::Core,
     (running, calls): (Subject, [Option<EventCall>; 2]),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     now: Instant,
-) {
-    let Some(task) = running.task() else { return };
+) -> RingWriter {
+    let Some(task) = running.task() else { return writer };
     for call in calls.into_iter().flatten() {
         let (kind, event, all) = match call {
             EventCall::Await(event) => (InputKind::Await, event, 0),
@@ -447,6 +449,7 @@ fn tell_calls<P: Policy>(
         writer.store(Stored::about(subject, now, core, EventKind::Input, all, event.into()));
         policy.input(own, Input::Event(call));
     }
+    writer
 }
 
 /// Calls the policy, and keeps, publishes and sends what it decides.
@@ -454,24 +457,26 @@ fn tell_calls<P: Policy>(
 fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
-    let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, writer| {
+    let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, mut writer| {
         if P::RESOURCES && state.lines.is_some() {
-            tell_misses((policy, own), (&mut state.lines, state.running, state.job), (writer, core), look.now);
+            let telling = (&mut state.lines, state.running, state.job);
+            writer = tell_misses((policy, own), telling, (writer, core), look.now);
         }
         if reason == EntryReason::Arrival {
-            arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
+            writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }
         if P::RESOURCES && reason == EntryReason::Wait {
-            tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
+            writer = tell_wait(policy, own, (state.running, state.waits_until), (writer, core), look.now);
         }
         if P::RESOURCES && reason == EntryReason::Signal {
             let calls = core::mem::take(&mut state.event_calls);
-            tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
+            writer = tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
         }
         if P::RESOURCES && !state.sections.is_empty() {
             let running = state.running;
-            sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
+            writer = sections::tell((policy, own), (&mut state.sections, running), (writer, core), (reason, look.now));
         }
+        writer
     });
     state.decide(&decision);
     publish(state, &decision, look.stamp);

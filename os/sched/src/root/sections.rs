@@ -42,18 +42,20 @@ pub fn none_reported(setup: &PolicyConfig) -> Vec<Reported> {
 pub fn tell<P: Policy>(
     (policy, own): (&P, &mut P::Core),
     (told, running): (&mut [Reported], Subject),
-    (writer, core): (&mut RingWriter, CoreId),
+    (mut writer, core): (RingWriter, CoreId),
     (reason, now): (EntryReason, Instant),
-) {
-    let Some((task, told)) = running.task().and_then(|task| Some((task, told.get_mut(task.index())?))) else { return };
+) -> RingWriter {
+    let Some((task, told)) = running.task().and_then(|task| Some((task, told.get_mut(task.index())?))) else {
+        return writer;
+    };
     if !told.uses || reason == EntryReason::Start {
-        return;
+        return writer;
     }
     if matches!(reason, EntryReason::Complete | EntryReason::Fault) {
         // Its sections end with it.
         release_sections(task);
         (told.held, told.asked) = (Sections::NONE, 0);
-        return;
+        return writer;
     }
     let (held, since) = held_sections(task);
     let held = Sections::from_bits(held);
@@ -72,6 +74,7 @@ pub fn tell<P: Policy>(
         input(held.outermost(depth + 1), clock::instant(*since).min(now));
     }
     (told.held, told.since) = (held, since);
+    writer
 }
 
 /// Whether the policy is to hear that the running job wants a resource: only where some may be another's, where the job says otherwise

@@ -76,14 +76,15 @@ pub fn call<P: Policy, C: Caller>(
     (policy, own): (&P, &mut P::Core),
     caller: &mut C,
     entry: Entry,
-    inputs: impl FnOnce(&mut C, &P, &mut P::Core, &mut RingWriter),
+    inputs: impl FnOnce(&mut C, &P, &mut P::Core, RingWriter) -> RingWriter,
 ) -> Called {
     let Entry { core, reason, now, running, wake } = entry;
     let level = reason as u8;
     let expiry = if reason == EntryReason::Timer { wake.as_nanos() } else { 0 };
     let mut writer = caller.ring().writer();
     writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, 0, expiry));
-    inputs(caller, policy, own, &mut writer);
+    // By value, so that it need not lie in memory for what nearly no call has.
+    let writer = inputs(caller, policy, own, writer);
     let (counts, tasks) = caller.counts();
     let mut records = Counting { writer, counts, tasks, core, changed: false };
     let decision = policy.handle(own, now, event(reason), &mut records);
