@@ -29,7 +29,7 @@ fn system(load: &str) -> String {
 
 /// How many instructions the kernel has executed from reset until the machine is set up, as it says itself.
 fn set_up(run: &Finished) -> u64 {
-    let mut lines = run.said.lines();
+    let mut lines = run.log.lines();
     let line = lines.find(|line| line.contains("ticks since reset")).expect("the kernel says so");
     let (before, _) = line.split_once(" ticks since reset").expect("it is there");
     before.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
