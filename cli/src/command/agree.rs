@@ -434,7 +434,9 @@ fn tell(totals: &Totals) {
     if sum(|line| line.messages) > 0 {
         let worst = all().map(|line| line.worst_message).fold(0.0, f64::max);
         let count = lines::grouped(sum(|line| line.messages));
-        lines::line("", format!("{count} messages and passages of chains; worst latency ÷ bound {worst:.3}"));
+        let systems = sum(|line| u64::from(line.messages > 0));
+        let what = format!("{count} messages and passages of chains, in {systems} systems");
+        lines::line("", format!("{what}; worst latency ÷ bound {worst:.3}"));
     }
     if sum(|line| line.changes) > 0 {
         lines::line(

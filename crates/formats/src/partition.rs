@@ -32,6 +32,9 @@ pub(crate) fn write(text: &mut String, server: &Server, partition: &Partition, s
     if partition.start_frame > 0 {
         writeln!(text, "start-frame = {}", partition.start_frame)?;
     }
+    if partition.late {
+        writeln!(text, "load = \"late\"")?;
+    }
     if !server.quantum.is_zero() {
         writeln!(text, "quantum = {}", time(server.quantum))?;
     }

@@ -185,6 +185,7 @@ fn one(
     let mut partition = Partition {
         criticality,
         start_frame,
+        late: false,
         windows,
         period: frame,
         duration: frame,

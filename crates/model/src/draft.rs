@@ -230,6 +230,7 @@ pub(crate) struct DraftPartition {
     pub period: Given<Duration>,
     pub duration: Given<Duration>,
     pub start_frame: Given<u64>,
+    pub late: Given<bool>,
     pub components: Vec<At<String>>,
     pub background: Given<bool>,
     pub health: Option<DraftHealth>,

@@ -32,6 +32,8 @@ pub struct Partition {
     pub criticality: Option<Criticality>,
     /// The major frame in which it starts, counted from 0: offsets of its tasks count from the start of that frame.
     pub start_frame: u64,
+    /// Whether its component is loaded while the system runs, in the partition's longest window until it starts.
+    pub late: bool,
     /// Its windows in all schedules, by schedule, core and start.
     pub windows: Vec<Window>,
     /// In each of these it has its duration, on each of its cores; the major frame, if the file does not say.
@@ -126,6 +128,12 @@ impl Partition {
     pub fn time_on(&self, core: CoreId, schedule: u8) -> Duration {
         let own = self.windows.iter().filter(|window| window.core == core && window.schedule == schedule);
         own.fold(Duration::ZERO, |sum, window| sum + window.length)
+    }
+
+    /// The longest of its windows in the first schedule, in which it is loaded where it is loaded late.
+    pub fn loaded_in(&self) -> Option<Window> {
+        let first = self.windows.iter().filter(|window| window.schedule == 0);
+        first.copied().max_by_key(|window| (window.length, std::cmp::Reverse((window.core, window.start))))
     }
 
     /// When it starts, in a system with major frames of this length.

@@ -93,7 +93,7 @@ pub enum EventKind {
     /// same job follows.
     Aborted = 36,
     /// A component that was stopped runs again, from its beginning; or, if the `level` byte is 1, stays stopped since it has
-    /// been restarted as often as it may. `job`: the component's number. `arg`: how often it was restarted until now.
+    /// been restarted as often as it may, or, if it is 2, has been loaded late. `job`: the component's number. `arg`: how often it was restarted until now.
     /// `ticket`: the number of the component that restarted it; 0 the root scheduler itself.
     Restarted = 38,
     /// The policy has done a part of its work, such as the releases of one level, and goes on with the next; the record's time

@@ -311,7 +311,8 @@ fn per_core(trace: &Trace, segments: &[Segment], samples: Vec<Samples>) -> Vec<C
 }
 
 fn restarts(trace: &Trace) -> Vec<Restart> {
-    let mut all: Vec<_> = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Restarted).collect();
+    let mut all: Vec<_> =
+        trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Restarted && r.level < 2).collect();
     all.sort_by_key(|r| (r.time, r.core));
     let told = |r: &&tactus_record::Record| Restart {
         component: r.job,

@@ -115,6 +115,8 @@ pub mod role {
     pub const COMPUTES: u32 = 32;
     /// Has floating point and vectors. Neither a scheduler, nor one in which upcalls of brands begin.
     pub const FLOATING_POINT: u32 = 64;
+    /// Loaded while the system runs: until then it is stopped, and what memory it alone has is not filled.
+    pub const LATE: u32 = 128;
 }
 
 /// Stands for no component.
@@ -189,8 +191,9 @@ pub mod pci {
 pub struct Memory {
     /// [`MemoryKind`] as a number.
     pub kind: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Not 0 if it is filled while the system runs, when the component that alone sees it is loaded; see [`role::LATE`]. Of
+    /// [`MemoryKind::Copied`] only.
+    pub late: u32,
     /// Length in bytes, a multiple of the page.
     pub bytes: u64,
     /// Offset of its contents in the image, page-aligned.
@@ -331,7 +334,7 @@ mod tests {
     }
 
     fn memory(kind: MemoryKind, bytes: u64, offset: u64) -> Memory {
-        Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes: 0, colours: 1 }
+        Memory { kind: kind as u32, late: 0, bytes, offset, file_bytes: 0, colours: 1 }
     }
 
     #[test]

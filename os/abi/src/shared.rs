@@ -454,8 +454,27 @@ pub struct ComponentCard {
     pub brands: u32,
     /// Not 0 if it waits, once it was restarted that often, until it may be again; else it stays stopped.
     pub waits: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// If it is loaded late: the core that does it.
+    pub load_core: u32,
+    /// If it is loaded late: from when on in each frame (ns) steps of that may begin.
+    pub load_start: u64,
+    /// For how long (ns).
+    pub load_length: u64,
+    /// The length of the frame (ns).
+    pub load_frame: u64,
+}
+
+/// How a scheduler restarts a component, or loads one late: so many steps at a time ([`crate::call`]), each the copy of a page at most or a look at
+/// some threads.
+pub mod restart {
+    /// Steps at a time.
+    pub const STEPS: u64 = 4;
+    /// Between them others run (ns).
+    pub const PAUSE: u64 = 50_000;
+    /// Threads that one step looks at.
+    pub const THREADS_PER_STEP: usize = 8;
+    /// More instructions than steps at a time take, the scheduler's entry included.
+    pub const MOST: u64 = 6_000;
 }
 
 /// A buffer that one or two components see. Written by the image builder.

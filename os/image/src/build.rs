@@ -2,6 +2,7 @@
 
 use crate::channels::{self, Told};
 use crate::colours::Colouring;
+use crate::late;
 use crate::layout::Layout;
 use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
@@ -80,6 +81,9 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let placed = platform::lay_out(&mut layout, &parts, request);
     layout.monitors(&watched.kernel, &watched.root);
     let told = channels::lay_out(&mut layout, &parts, system);
+
+    late::mark(&mut layout, &placed.cards);
+    late::fits(&parts, &layout, &placed.cards, system)?;
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();

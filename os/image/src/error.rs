@@ -18,6 +18,17 @@ pub enum ImageError {
         /// How many the request has.
         found: usize,
     },
+    /// A component that is loaded late is not there when its partition starts.
+    Late {
+        /// Its name.
+        component: String,
+        /// How many steps loading it takes.
+        needed: u64,
+        /// How many there are in the windows before.
+        possible: u64,
+        /// In so many frames.
+        frames: u64,
+    },
     /// A monitor of which no table can be made.
     Monitor {
         /// Its name.
@@ -214,6 +225,11 @@ impl fmt::Display for ImageError {
             ImageError::Incomplete { what, expected, found } => {
                 write!(f, "the image needs {expected} {what} and was given {found}; give one for each, in file order")
             }
+            ImageError::Late { component, needed, possible, frames } => write!(
+                f,
+                "component {component:?} is loaded late in {needed} steps, of which {possible} fit into the longest window of its partition in the \
+                 {frames} frames before that starts; raise start-frame, lengthen the window, give it less memory, or remove load"
+            ),
             ImageError::Monitor { monitor, line, why } => write!(f, "line {line}: monitor {monitor:?}: {why}"),
             ImageError::Program { component, crate_path, error } => {
                 write!(f, "{}: {error}", Who(component, crate_path.as_ref()))

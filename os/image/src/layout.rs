@@ -48,7 +48,7 @@ impl Layout {
     /// A memory object. It has the colours of the component that it is mapped into first.
     pub fn memory(&mut self, kind: MemoryKind, bytes: u64, contents: Option<Contents>) -> u32 {
         let Contents { at: offset, bytes: file_bytes } = contents.unwrap_or(Contents { at: 0, bytes: 0 });
-        self.memories.push(Memory { kind: kind as u32, reserved: 0, bytes, offset, file_bytes, colours: 0 });
+        self.memories.push(Memory { kind: kind as u32, late: 0, bytes, offset, file_bytes, colours: 0 });
         (self.memories.len() - 1) as u32
     }
 

@@ -11,6 +11,7 @@ mod channels;
 mod colours;
 mod error;
 mod iso;
+mod late;
 mod layout;
 mod monitors;
 mod parsed;

@@ -1,6 +1,7 @@
 //! What components get beside calls: roles, who restarts whom, the tables that tell of it, windows for shared memory,
 //! devices.
 
+use crate::late;
 use crate::layout::Layout;
 use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
@@ -88,7 +89,10 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         first_upcall,
         brands: 0,
         waits: 0,
-        reserved: 0,
+        load_core: 0,
+        load_start: 0,
+        load_length: 0,
+        load_frame: 0,
     };
     if let Some(child) = part.child {
         card.role = role::SCHEDULER;
@@ -119,6 +123,7 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         card.restart_nanos = restart.per.as_nanos();
         card.waits = restart.waits.into();
     }
+    late::describe(&mut card, system, place);
     card
 }
 
@@ -155,7 +160,7 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
     let memory = layout.in_place(&bytes);
     for number in 0..placed.cards.len() {
         let restarts = placed.cards.iter().any(|card| card.restarted_by == number as u32);
-        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT);
+        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE);
         if role != 0 || restarts {
             placed.sees_components[number] = true;
             let memory = if layout.memories[memory as usize].colours == 0 { memory } else { layout.again(memory) };

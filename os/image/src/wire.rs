@@ -130,7 +130,7 @@ stored!(Component {
     sequences: [[u64; 2]; MAX_SEQUENCES],
 });
 stored!(Grant { entry: u64, component: u32, reserved: u32 });
-stored!(Memory { kind: u32, reserved: u32, bytes: u64, offset: u64, file_bytes: u64, colours: u64 });
+stored!(Memory { kind: u32, late: u32, bytes: u64, offset: u64, file_bytes: u64, colours: u64 });
 stored!(Mapping { component: u32, memory: u32, address: u64, flags: u32, reserved: u32 });
 stored!(Thread { component: u32, kind: u32, number: u32, reserved: u32 });
 stored!(Info {
@@ -194,7 +194,10 @@ stored!(ComponentCard {
     first_upcall: u32,
     brands: u32,
     waits: u32,
-    reserved: u32,
+    load_core: u32,
+    load_start: u64,
+    load_length: u64,
+    load_frame: u64,
 });
 stored!(BufferCard {
     name: Name,

@@ -138,14 +138,15 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     }
     PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
     say!(
-        "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz",
+        "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz, {} ticks since reset",
         wanted,
         image.header.components,
         image.header.threads,
         frames.used() / 1024,
         trace.start,
         trace.end - trace.start,
-        rates.time_stamp / 1000
+        rates.time_stamp / 1000,
+        time_stamp()
     );
     Ok(())
 }

@@ -163,6 +163,10 @@ fn place(
             if !whole {
                 return Ok(Place::Anywhere);
             }
+            if memory.late != 0 {
+                let base = frames.pages_uncleared(pages, memory.colours).ok_or(ImageError::OutOfMemory)?;
+                return Ok(Place::At(base));
+            }
             let base = frames.pages(pages, memory.colours).ok_or(ImageError::OutOfMemory)?;
             // SAFETY: the source lies inside the module, the target is fresh and at least as long.
             unsafe {

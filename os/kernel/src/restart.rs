@@ -26,9 +26,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::Error;
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
-
-/// Threads that one step looks at.
-const THREADS_PER_STEP: usize = 8;
+use tactus_abi::shared::restart::THREADS_PER_STEP;
 
 /// Memory that becomes what it was.
 #[derive(Clone, Copy)]

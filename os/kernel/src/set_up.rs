@@ -193,6 +193,9 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         }
     }
     component::get(stop::DEAD).stop();
+    for number in (0..header.components as u16).filter(|number| component::get(*number).has_role(role::LATE)) {
+        component::get(number).stop();
+    }
     make_threads(image)?;
     Ok(trace)
 }

@@ -3,22 +3,23 @@
 //! The core that is notified of the fault restarts the component, a few steps at a time, so that no job waits long for it. A job
 //! that was in the component ends there; the task stays in the system, and its next job runs in the component's new life.
 //! A component that has been restarted as often as it may stays stopped, and its tasks are taken out.
+//!
+//! A component that is loaded late is one that begins stopped: the same steps fill its memory, in a window of its partition, before
+//! that starts.
 
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use tactus_record::{EventKind, Record, Sink};
-use tactus_rt::abi::image::NO_COMPONENT;
-use tactus_rt::abi::shared::{name_text, ComponentCard};
+use tactus_rt::abi::image::{role, NO_COMPONENT};
+use tactus_rt::abi::shared::{name_text, restart, ComponentCard};
 use tactus_rt::cards::components;
 use tactus_rt::scheduler::{StoppedSet, TraceRing};
 use tactus_rt::time::{CoreId, Duration, Instant, TaskId};
 use tactus_rt::{calls, clock, Error};
 
-/// Steps at a time.
-const STEPS: usize = 4;
-/// Between them others run.
-const PAUSE: Duration = Duration::from_micros(50);
+/// Between steps others run.
+const PAUSE: Duration = Duration::from_nanos(restart::PAUSE);
 
 /// The component runs.
 const RUNS: u8 = 0;
@@ -26,6 +27,9 @@ const RUNS: u8 = 0;
 const GIVEN_UP: u8 = 1;
 /// Added to the number of the core that restarts it.
 const RESTARTED_BY: u8 = 2;
+
+/// The level byte of the record that a component was loaded.
+const LOADED: u8 = 2;
 
 /// What recovery asks of a scheduler, on the core that runs.
 pub trait Host {
@@ -78,8 +82,31 @@ struct Supervised {
     waits: bool,
     /// No step before this instant (ns).
     not_before: AtomicU64,
+    /// When it may be loaded, if it is loaded late; and whether that is still to be done.
+    load: Load,
+    loading: AtomicBool,
     /// When the last restarts began (ns), as many as are allowed within `per`.
     times: Vec<AtomicU64>,
+}
+
+/// The window of each frame in which steps of loading may begin. All times in nanoseconds.
+struct Load {
+    start: u64,
+    length: u64,
+    frame: u64,
+}
+
+impl Load {
+    /// The first instant from `at` on that lies in the window.
+    fn next(&self, at: Instant) -> Instant {
+        let at = at.as_nanos();
+        let window = at - at % self.frame + self.start;
+        Instant::from_nanos(match at {
+            _ if at < window => window,
+            _ if at <= window + self.length => at,
+            _ => window + self.frame,
+        })
+    }
 }
 
 /// A component that another one may restart.
@@ -94,15 +121,19 @@ struct ExternallySupervised {
 
 impl Supervised {
     fn new(component: usize, card: &ComponentCard) -> Supervised {
+        let load = Load { start: card.load_start, length: card.load_length, frame: card.load_frame.max(1) };
+        let loading = card.role & role::LATE != 0;
         Supervised {
             component: component as u32,
             most: card.restarts.into(),
             per: Duration::from_nanos(card.restart_nanos),
-            condition: AtomicU8::new(RUNS),
+            condition: AtomicU8::new(if loading { RESTARTED_BY + card.load_core as u8 } else { RUNS }),
             step: AtomicU64::new(0),
             count: AtomicU64::new(0),
             waits: card.waits != 0,
-            not_before: AtomicU64::new(0),
+            not_before: AtomicU64::new(load.next(Instant::ZERO).as_nanos()),
+            load,
+            loading: AtomicBool::new(loading),
             times: (0..card.restarts).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -283,9 +314,25 @@ pub fn go_on(host: &mut impl Host) {
     let now = clock::now();
     for it in of_core(host.recovery(), host.core()).filter(|it| it.not_before.load(Ordering::Relaxed) <= now.as_nanos())
     {
-        steps(host, it);
+        if !it.loading.load(Ordering::Relaxed) {
+            steps(host, it);
+            continue;
+        }
+        // An entry may have come too late for the window.
+        if it.load.next(now) == now {
+            steps(host, it);
+        }
+        it.not_before.store(it.load.next(clock::now() + PAUSE).as_nanos(), Ordering::Relaxed);
     }
     host.restart_at(first_step(host, clock::now() + PAUSE));
+}
+
+/// The core begins, and may have components to load.
+#[cold]
+pub fn begin(host: &mut impl Host) {
+    if let Some(at) = first_step(host, Instant::ZERO) {
+        host.restart_at(Some(at));
+    }
 }
 
 /// The restarts that are this core's and not over.
@@ -303,10 +350,10 @@ fn first_step(host: &impl Host, at: Instant) -> Option<Instant> {
 
 /// Some steps of the component's restart.
 fn steps(host: &mut impl Host, it: &Supervised) {
-    for _ in 0..STEPS {
+    for _ in 0..restart::STEPS {
         match calls::restart(it.component.into(), it.step.load(Ordering::Relaxed)) {
             Ok(0) => {
-                note(host, it, 0);
+                note(host, it, if it.loading.swap(false, Ordering::Relaxed) { LOADED } else { 0 });
                 it.condition.store(RUNS, Ordering::Release);
                 return;
             }

@@ -5,7 +5,7 @@ use super::server::{self, Home, Homes};
 use crate::draft::{At, Draft, DraftPartition, DraftTask, DraftWindow, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
-    Body, Component, Migration, Partition, Partitions, Platform, Scheduling, Server, ServerKind, Task, Window,
+    Body, Component, Migration, Partition, Partitions, Platform, Release, Scheduling, Server, ServerKind, Task, Window,
     MAX_SERVERS, MAX_START_FRAME, MAX_WINDOWS, SHORTEST_QUANTUM,
 };
 use std::collections::HashMap;
@@ -175,8 +175,16 @@ fn one(
     let quantum = server::quantum(&draft.quantum, order?, subject, out);
     let criticality = draft.criticality.value();
     let health = super::health::of(draft);
-    let mut partition =
-        Partition { criticality, start_frame, windows, period: frame, duration: frame, components: Vec::new(), health };
+    let mut partition = Partition {
+        criticality,
+        start_frame,
+        late: draft.late.value() == Some(true),
+        windows,
+        period: frame,
+        duration: frame,
+        components: Vec::new(),
+        health,
+    };
     match (draft.period.value(), draft.duration.value()) {
         (Some(period), Some(duration)) => (partition.period, partition.duration) = (period, duration),
         _ => partition.duration = times(&partition).min().unwrap_or_default(),
@@ -417,6 +425,44 @@ pub(super) fn finish(
     for (n, owner) in owners.into_iter().enumerate() {
         if let Some(owner) = owner {
             list[owner].components.push(n);
+        }
+    }
+    late(draft, (tasks, components), scheduling, out);
+}
+
+/// What is loaded while the system runs is one component, which nobody enters before its partition starts.
+fn late(draft: &Draft, (tasks, components): (&[Task], &[Component]), scheduling: &Scheduling, out: &mut Collector) {
+    let Partitions { list, switches, .. } = &scheduling.partitions;
+    for (n, partition) in list.iter().enumerate().filter(|(_, partition)| partition.late) {
+        let drafted = &draft.partitions[n];
+        let place = drafted.late.get().map_or(drafted.place, |at| at.place);
+        let mut refuse = |why: &str, remedy: &str| out.refuse(place, &drafted.subject, why, remedy);
+        let of_it = |task: &usize| scheduling.places[*task].server == Some(n);
+        let of_it: Vec<usize> = (0..tasks.len()).filter(of_it).collect();
+        let [component] = partition.components[..] else {
+            refuse("one component is loaded late, and it has none or several", "give it one, or remove load");
+            continue;
+        };
+        let rights = &components[component].rights;
+        if of_it.iter().any(|task| !matches!(tasks[*task].body, Body::Component(_))) {
+            refuse(
+                "a task of it runs the built-in workload, which is there from the start",
+                "give it the component too",
+            );
+        } else if rights.scheduler.is_some() || rights.memory_manager {
+            refuse("its component is needed from the start: it schedules or manages memory", "remove load");
+        } else if rights.restart.is_some_and(|restart| restart.by != crate::Superior::Root) {
+            refuse("the root scheduler loads it, but another component restarts it", "write restarted-by = \"root\"");
+        } else if of_it
+            .iter()
+            .any(|task| !matches!(scheduling.places[*task].release, Release::Periodic | Release::After(..)))
+        {
+            refuse("something may arrive for a task of it before it is there", "let time release its tasks");
+        } else if partition.start_frame == 0 {
+            refuse("it starts with the system", "give it a start-frame, or remove load");
+        } else if partition.loaded_in().is_none() || switches.iter().any(|it| it.frame <= partition.start_frame) {
+            let why = "it is loaded in a window of the first schedule, and has none, or another schedule begins before it starts";
+            refuse(why, "give it one, and let it start before the first switch");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::draft::{At, DraftHealth, DraftPartition, DraftSwitch, DraftWindow, Gi
 use crate::HealthAction;
 use toml::de::DeValue;
 
-const PARTITION: [&str; 11] = [
+const PARTITION: [&str; 12] = [
     "name",
     "criticality",
     "policy",
@@ -15,6 +15,7 @@ const PARTITION: [&str; 11] = [
     "period",
     "duration",
     "start-frame",
+    "load",
     "components",
     "background",
     "health",
@@ -46,6 +47,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         period: section.duration(reader, "period"),
         duration: section.duration(reader, "duration"),
         start_frame: section.integer(reader, "start-frame", "the number of a major frame, counted from 0"),
+        late: super::server::choice(&section, reader, "load", &[("first", false), ("late", true)]),
         components: strings(&section, reader, "components", "a list of names of components like [\"autopilot\"]"),
         background: section.boolean(reader, "background"),
         health: section.get("health").and_then(|value| health(&section, value, reader)),

@@ -29,7 +29,8 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         | role::CONSOLE
         | role::WINDOW
         | role::COMPUTES
-        | role::FLOATING_POINT;
+        | role::FLOATING_POINT
+        | role::LATE;
     check(it.role & !known == 0, "has a role that there is not")?;
     check(it.role & role::SCHEDULER == 0 || number != 0, "is the root scheduler and to be promoted")?;
     // Where others have their window, it has the trace.
@@ -185,7 +186,7 @@ pub(super) fn mapped(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let schedules = it.role & (role::ROOT | role::SCHEDULER) != 0;
         check(image.mapping_at(number, REGIONS).is_some() == schedules, "is a scheduler without regions")?;
         let restarts = image.components.iter().any(|other| other.restarted_by as usize == number);
-        let told = it.role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT) != 0 || restarts;
+        let told = it.role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE) != 0 || restarts;
         check(image.mapping_at(number, COMPONENTS).is_some() == told, "is not told of the others, or need not be")?;
         for [start, end] in it.sequences.into_iter().filter(|[_, end]| *end != 0) {
             let code = image.mappings.iter().any(|it| {
@@ -218,8 +219,16 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         check((card.first_spare, card.spares) == threads(number, ThreadKind::Spare), "has other spare threads")?;
         check(card.first_upcall == threads(number, ThreadKind::Upcall).0, "has other upcall threads")?;
         let limited = card.restarts > 0 && card.restart_nanos > 0;
-        check((card.restarted_by != NO_COMPONENT) == limited, "is restarted without a limit, or limited for nothing")?;
-        check(card.waits <= u32::from(limited) && card.reserved == 0, "waits for a restart that never comes")?;
+        let late = it.role & role::LATE != 0;
+        check(
+            (card.restarted_by != NO_COMPONENT) == (limited || late),
+            "is restarted without a limit, or limited for nothing",
+        )?;
+        check(card.waits <= u32::from(limited), "waits for a restart that never comes")?;
+        let ends = card.load_start.checked_add(card.load_length).is_some_and(|end| end < card.load_frame);
+        let begins = u64::from(card.load_core) < u64::from(image.header.cores) && card.restarted_by == 0;
+        let never = [card.load_core.into(), card.load_start, card.load_length, card.load_frame] == [0; 4];
+        check(if late { begins && ends } else { never }, "is loaded in no window of a frame")?;
         let parent = image.components.get(card.parent as usize);
         let under = parent.is_some_and(|it| it.role & (role::ROOT | role::SCHEDULER) != 0);
         check(under == (it.role & role::SCHEDULER != 0), "is a scheduler under none, or none under one")?;

@@ -74,7 +74,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     let mut traced = 0;
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
-        check(it.reserved == 0, "has something where zero belongs")?;
+        check(it.late <= u32::from(it.kind == MemoryKind::Copied as u32), "is filled late, and is no copy")?;
         let every = every_colour(image.header.colours);
         check(it.colours != 0 && it.colours & !every == 0, "has no colour, or one that there is not")?;
         check(it.bytes > 0 && it.bytes % PAGE == 0, "has a length that is no whole number of pages")?;
@@ -161,6 +161,8 @@ pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
         check(use_of.is_some(), "lies where the layout has no place for it")?;
         let Some(it_is) = use_of else { continue };
         let object = &image.memories[it.memory as usize];
+        let late = image.components[it.component as usize].role & role::LATE != 0 && it.flags == WRITABLE;
+        check(object.late == 0 || late, "is filled late, and seen before")?;
         let memory = object.kind;
         let (kind, flags) = expected(it_is, it.flags, memory);
         // The image's own frames have any colour.

@@ -342,6 +342,7 @@ fn begin<R: RootProgram>(core: u8, due: &mut u64) -> Running<R> {
     *due = BEGUN;
     let mut begun = state::running::<R>(core)?;
     let state = &mut begun.state;
+    recovery::begin(state);
     if core == 0 && arrivals::begin(state.system, &mut state.arrivals) {
         *due |= ARRIVED;
     }

@@ -82,7 +82,10 @@ fn card(text: &str, role: u32, spares: u32) -> ComponentCard {
         first_upcall: 0,
         brands: 0,
         waits: 0,
-        reserved: 0,
+        load_core: 0,
+        load_start: 0,
+        load_length: 0,
+        load_frame: 0,
     }
 }
 

@@ -29,6 +29,7 @@ mod images;
 mod interrupts;
 mod iso;
 mod isolation;
+mod late;
 mod monitored;
 mod monitors;
 mod partitions;
