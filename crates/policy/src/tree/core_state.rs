@@ -66,14 +66,15 @@ impl Path {
         self.at[..self.length].iter().map(|(vp, background)| (usize::from(*vp), *background))
     }
     /// The server on the way is another one than the [only one](Path::only_server).
-    fn go_to(&mut self, vp: usize) {
+    #[inline(always)]
+    pub(super) fn go_to(&mut self, vp: usize) {
         self.at[1] = (vp as u16, false);
     }
     /// The only server on the way, if it does not run in background.
     #[inline(always)]
     pub(super) fn only_server(&self) -> Option<usize> {
-        match self.at[..self.length] {
-            [_, (vp, false)] => Some(usize::from(vp)),
+        match self.at[1] {
+            (vp, false) if self.length == 2 => Some(usize::from(vp)),
             _ => None,
         }
     }
@@ -116,15 +117,13 @@ impl CoreState {
         self.path.push(vp, false);
         self.charged = self.path;
     }
-    /// The core runs the job from now on, inside one server.
-    pub(super) fn go_to(&mut self, place: usize, job: u32, vp: usize, timer: Instant) {
-        self.offer = Offer::Task(place);
-        (self.plan, self.notified) = (Some(place), Some(place));
+    /// The core, the only one of its domain, runs the job from now on, inside the server that it is in. What other cores ask for it need not
+    /// say: what it was offered and notified of, and when it is to be entered.
+    #[inline(always)]
+    pub(super) fn go_to(&mut self, now: Instant, place: usize, job: u32) {
+        self.since = now;
+        self.plan = Some(place);
         self.doing = OnCore::Job { place, job };
-        self.idle = false;
-        self.called = false;
-        self.path.go_to(vp);
-        self.charged.go_to(vp);
-        self.armed = timer;
+        (self.idle, self.called) = (false, false);
     }
 }

@@ -143,10 +143,8 @@ impl Domain {
     /// One call of the policy. What fell due while the parent had the core is handled at its own time.
     pub(super) fn handle(&mut self, me: usize, entry: Entry, records: &mut dyn Sink) -> Decision {
         let Entry { now, absent, event, facts, ticket, shared } = entry;
-        if let Some(sequence) = &mut self.sequence {
-            for (vp, at) in sequence.take_looks() {
-                self.core_states[me].replenish.insert(Key::at(at, vp));
-            }
+        if self.sequence.as_ref().is_some_and(Sequence::has_untold) {
+            self.tell_passages();
         }
         let core_state = &mut self.core_states[me];
         let now = now.max(core_state.since);
@@ -369,10 +367,10 @@ impl Domain {
         let chosen = core_state.plan.map(|place| (place, self.tasks[place].job));
         if chosen != unfinished || chosen.is_none() {
             if let Some((place, job)) = unfinished {
-                records.job(EventKind::Preempt, self.tasks[place].name, job, 0);
+                records.about(EventKind::Preempt, self.tasks[place].subject, job, 0);
             }
             match chosen {
-                Some((place, job)) => records.job(EventKind::Dispatch, self.tasks[place].name, job, 0),
+                Some((place, job)) => records.about(EventKind::Dispatch, self.tasks[place].subject, job, 0),
                 None if !core_state.idle => records.core(EventKind::Idle, 0),
                 None => {}
             }
@@ -391,7 +389,7 @@ impl Domain {
         }
         chosen.map(|(place, job)| {
             let task = &self.tasks[place];
-            Running { task: task.name.0, job, charged: task.charged, arrived: task.arrived() }
+            Running { task: task.id, job, charged: task.charged, arrived: task.arrived() }
         })
     }
 

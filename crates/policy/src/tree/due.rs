@@ -25,7 +25,7 @@ impl Domain {
         let running = self
             .core_states
             .iter()
-            .find_map(|core_state| core_state.running().filter(|place| tasks[*place].name.0 == proxy));
+            .find_map(|core_state| core_state.running().filter(|place| tasks[*place].id == proxy));
         if let Some(task) = running.map(|place| &mut tasks[place]).filter(|task| task.proxy) {
             task.sleep_until(until);
         }

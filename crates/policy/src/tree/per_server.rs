@@ -116,9 +116,9 @@ impl SchedulerPlan {
     /// Gives tasks, proxies and servers the names that the whole system has for them.
     pub(super) fn name(&self, domain: &mut Domain) {
         for task in &mut domain.tasks {
-            let local = task.name.0.index();
+            let local = task.id.index();
             let child = local.checked_sub(self.tasks.len()).map(|child| &self.children[child]);
-            task.name.0 = child.map_or_else(|| self.tasks[local], |child| child.proxy);
+            task.rename(child.map_or_else(|| self.tasks[local], |child| child.proxy));
             task.proxy = child.is_some();
         }
         domain.vps.iter_mut().for_each(|vp| vp.server = self.servers[usize::from(vp.server)]);

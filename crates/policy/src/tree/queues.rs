@@ -50,18 +50,19 @@ impl Queues {
             self.settle(queue, place as usize, key);
         }
     }
-    /// Whether the entity is in its queue, and nothing else is.
+    /// Puts the key of another entity of the queue in the place of this one's, if that is in it and nothing else is. Whether it was so.
     #[inline(always)]
-    pub(crate) fn is_only(&self, entity: usize) -> bool {
-        matches!(&self.heaps[self.home[entity] as usize][..], [only] if only.place() == entity)
-    }
-    /// Puts the key of another entity of the same queue in the place of one that [is the only one](Queues::is_only) there.
-    #[inline(always)]
-    pub(crate) fn replace_only(&mut self, entity: usize, key: Key) {
-        if let Some(only) = self.heaps[self.home[entity] as usize].first_mut() {
-            *only = key;
-            (self.place[entity], self.place[key.place()]) = (OUT, 0);
+    pub(crate) fn replace_only(&mut self, queue: usize, entity: usize, key: Key) -> bool {
+        match self.heaps.get_mut(queue).map(|heap| &mut heap[..]) {
+            Some([only]) if only.place() == entity => *only = key,
+            _ => return false,
         }
+        for (entity, place) in [(entity, OUT), (key.place(), 0)] {
+            if let Some(of) = self.place.get_mut(entity) {
+                *of = place;
+            }
+        }
+        true
     }
     /// Takes the entity's key out, if it is in.
     #[inline]

@@ -83,7 +83,7 @@ enum On {
 /// Gives the domain its reconfigurations.
 pub(super) fn attach(domain: &mut Domain, changing: &ReconfigurableTree) {
     let place = |domain: &Domain, part: Part| match part {
-        Part::Task(task) => domain.tasks.iter().position(|work| work.name.0 == task).map(On::Task),
+        Part::Task(task) => domain.tasks.iter().position(|work| work.id == task).map(On::Task),
         Part::Server(n) => domain.vps.iter().any(|vp| vp.server == n).then_some(On::Server(n)),
     };
     let of = |(n, change): (usize, &Change)| {

@@ -64,12 +64,12 @@ impl Domain {
             self.due.insert(Key::at(arrived.due(), place));
             timer = timer.min(arrived.due());
         }
-        let (subject, number) = (arrived.subject(), arrived.job);
+        let (subject, number) = (arrived.subject, arrived.job);
         let chosen = match (runs, first) {
             (Some(running), Some(first)) if first < key => running,
             _ => {
                 if let Some((runs, job)) = runs {
-                    records.about(EventKind::Preempt, self.tasks[runs].subject(), job, 0);
+                    records.about(EventKind::Preempt, self.tasks[runs].subject, job, 0);
                 }
                 records.about(EventKind::Dispatch, subject, number, 0);
                 (place, number)
@@ -80,7 +80,7 @@ impl Domain {
         let task = &self.tasks[chosen.0];
         timer = timer.min(task.may_run_until(now));
         self.core_states[0].armed = timer;
-        let run = Running { task: task.name.0, job: chosen.1, charged: task.charged, arrived: task.arrived() };
+        let run = Running { task: task.id, job: chosen.1, charged: task.charged, arrived: task.arrived() };
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 

@@ -28,7 +28,10 @@ fn turn_of_priority(priority: u32, turn: u64) -> u64 {
 /// A task and its jobs.
 #[derive(Debug)]
 pub(crate) struct TaskState {
-    pub(crate) name: (TaskId, Level),
+    pub(crate) id: TaskId,
+    level: Level,
+    /// It, in records.
+    pub(super) subject: Subject,
     pub(crate) overrun: Overrun,
     pub(crate) order: TaskOrder,
     /// The queue that its jobs wait in.
@@ -89,7 +92,9 @@ impl TaskState {
             Some(_) => Instant::NEVER,
         };
         TaskState {
-            name: (id, task.level),
+            id,
+            level: task.level,
+            subject: Subject::new(id, task.level as u8),
             overrun: place.overrun,
             order,
             queue,
@@ -117,6 +122,11 @@ impl TaskState {
             arrivals,
             left_to_core: false,
         }
+    }
+
+    /// It has this number from now on.
+    pub(super) fn rename(&mut self, id: TaskId) {
+        (self.id, self.subject) = (id, Subject::new(id, self.level as u8));
     }
 
     /// The deadline of the oldest unfinished job.
@@ -199,6 +209,18 @@ impl TaskState {
         self.slice = self.slice.saturating_sub(elapsed);
     }
 
+    /// Whether the running job's own rules let it go on whatever it is charged, where no turns are taken.
+    #[inline(always)]
+    pub(super) fn is_unlimited(&self) -> bool {
+        matches!(self.overrun, Overrun::Continue | Overrun::Skip)
+    }
+
+    /// As [`charge`](TaskState::charge), for one that [`is_unlimited`](TaskState::is_unlimited).
+    #[inline(always)]
+    pub(super) fn charge_unlimited(&mut self, elapsed: Duration) {
+        self.charged = self.charged.checked_add(elapsed).unwrap_or(Duration::MAX);
+    }
+
     /// When something is due for the task whether or not it runs: a release, or the end of a job that is to be killed.
     pub(crate) fn next_event(&self) -> Option<Instant> {
         if self.removed {
@@ -241,13 +263,13 @@ impl TaskState {
         if self.arrivals.is_none() {
             self.next = boundary.saturating_add(self.period);
         }
-        records.job(EventKind::Release, self.name, number, boundary.as_nanos());
+        records.about(EventKind::Release, self.subject, number, boundary.as_nanos());
         if self.overrun == Overrun::Stop {
             self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
-            records.job(EventKind::Replenish, self.name, self.job, self.wcet.as_nanos());
+            records.about(EventKind::Replenish, self.subject, self.job, self.wcet.as_nanos());
         }
         if self.pending > 0 && self.overrun == Overrun::Skip {
-            records.job(EventKind::Dropped, self.name, number, Dropped::Skipped as u64);
+            records.about(EventKind::Dropped, self.subject, number, Dropped::Skipped as u64);
             return self.take_arrival();
         }
         if self.pending == 0 {
@@ -268,11 +290,11 @@ impl TaskState {
                     // It is the last, behind those that are released and wait for the oldest.
                     let before = arrivals.len().saturating_sub(self.pending.max(1) as usize);
                     let number = self.released.wrapping_add(before as u32);
-                    records.job(EventKind::ArrivalEarly, self.name, number, nominal.as_nanos());
+                    records.about(EventKind::ArrivalEarly, self.subject, number, nominal.as_nanos());
                 }
                 self.await_arrival();
             }
-            Err(lost) => records.job(EventKind::ArrivalLost, self.name, self.released, lost as u64),
+            Err(lost) => records.about(EventKind::ArrivalLost, self.subject, self.released, lost as u64),
         }
     }
 
@@ -296,15 +318,9 @@ impl TaskState {
         }
         let number = self.released;
         self.released = number.wrapping_add(1);
-        records.about(EventKind::Release, self.subject(), number, at.as_nanos());
+        records.about(EventKind::Release, self.subject, number, at.as_nanos());
         self.begin(number, at);
         self.pending = 1;
-    }
-
-    /// It, in records.
-    #[inline]
-    pub(super) fn subject(&self) -> Subject {
-        Subject::new(self.name.0, self.name.1 as u8)
     }
 
     /// Whether the running job goes on after this time whatever it is charged, and keeps its place in its queue.
@@ -364,21 +380,21 @@ impl TaskState {
         let may = self.waited < self.limit.most && !holds;
         let granted = if may { until.min(now.saturating_add(self.limit.longest)) } else { now };
         if granted < until {
-            records.job(EventKind::WaitLimited, self.name, self.job, until.as_nanos());
+            records.about(EventKind::WaitLimited, self.subject, self.job, until.as_nanos());
         }
         if granted <= now {
             return false;
         }
         self.waited += 1;
         self.waits_until = Some(granted);
-        records.job(EventKind::Wait, self.name, self.job, granted.as_nanos());
+        records.about(EventKind::Wait, self.subject, self.job, granted.as_nanos());
         true
     }
 
     /// The running job waits until an event lets it go on.
     pub(super) fn await_event(&mut self, records: &mut Recorder) {
         self.waits_until = Some(Instant::NEVER);
-        records.job(EventKind::Wait, self.name, self.job, Instant::NEVER.as_nanos());
+        records.about(EventKind::Wait, self.subject, self.job, Instant::NEVER.as_nanos());
     }
 
     /// Whether what is due at `at` is the end of a wait. Of several at once, the end of a job that is to be killed comes first.
@@ -389,7 +405,7 @@ impl TaskState {
     /// Its job has waited.
     pub(super) fn wake_up(&mut self, records: &mut Recorder) {
         if let Some(until) = self.waits_until.take() {
-            records.job(EventKind::Wake, self.name, self.job, until.as_nanos());
+            records.about(EventKind::Wake, self.subject, self.job, until.as_nanos());
         }
     }
 
@@ -405,19 +421,19 @@ impl TaskState {
     }
 
     pub(crate) fn complete(&mut self, records: &mut Recorder) {
-        records.job(EventKind::Complete, self.name, self.job, self.charged.as_nanos());
+        records.about(EventKind::Complete, self.subject, self.job, self.charged.as_nanos());
         self.end();
     }
 
     pub(crate) fn kill(&mut self, records: &mut Recorder) {
-        records.job(EventKind::Dropped, self.name, self.job, Dropped::Killed as u64);
+        records.about(EventKind::Dropped, self.subject, self.job, Dropped::Killed as u64);
         self.end();
     }
 
     /// Says so if there is a job, and the period's budget is used up.
     pub(crate) fn exhaust(&mut self, records: &mut Recorder) {
         if self.pending > 0 && self.is_exhausted() {
-            records.job(EventKind::Exhausted, self.name, self.job, self.next.as_nanos());
+            records.about(EventKind::Exhausted, self.subject, self.job, self.next.as_nanos());
         }
     }
 
@@ -443,7 +459,7 @@ impl TaskState {
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
-        records.job(EventKind::Removed, self.name, self.job, 0);
+        records.about(EventKind::Removed, self.subject, self.job, 0);
         self.removed = true;
         self.pending = 0;
     }

@@ -1,6 +1,7 @@
 //! The windows of a partition on a core. A table has no state: whether a partition may run follows from the time alone, and so does
 //! which schedule holds. So nothing is charged, and a window that was noticed late ends no later for that.
 
+use crate::heap::Key;
 use alloc::vec::Vec;
 use tactus_task::{ScheduleSwitch, Window};
 use tactus_time::{CoreId, Duration, Instant};
@@ -101,145 +102,185 @@ impl Schedules {
         self.past += 1;
         Some((switch.schedule, begun))
     }
-
-    /// The schedule that holds, if the last switch is one frame ago at least and the next one as far ahead.
-    fn settled(&self, now: u64) -> Option<usize> {
-        let (frame, switches) = (now / self.frame, &self.switches);
-        let holds = ScheduleSwitch::schedule_in(switches, frame);
-        let near = switches.iter().any(|it| frame.abs_diff(it.frame) <= 1) || self.next().as_nanos() <= now;
-        (!near).then_some(usize::from(holds))
-    }
 }
 
 /// The windows of all partitions on a core, in their order.
 pub(super) struct Sequence {
     frame: u64,
-    /// The slots of each schedule.
-    tables: Vec<Vec<Slot>>,
-    /// Whose slots these are.
-    schedule: usize,
-    /// The slot that was found last, and the start of its frame.
-    last: usize,
-    base: u64,
-    /// When virtual processors are looked at next, as passages had it, which the core's heap is not told yet.
-    looks: Vec<(usize, Instant)>,
+    slots: Vec<Slot>,
+    /// The window that the core is in.
+    last: Occurrence,
+    /// How many passages led there that the core's heap was not told of; of more than a frame's, the last ones count.
+    untold: usize,
 }
 
-/// So many passages leave the core's heap as it is.
-const MOST_LOOKS: usize = 8;
+/// A slot in one of the frames: its number, and the start of the frame.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Occurrence {
+    slot: usize,
+    base: u64,
+}
 
-/// A window. Times are counted from the start of the frame.
+/// So many passages leave the core's heap as it is at most: it is told of all of them at once.
+const MOST_UNTOLD: usize = 16;
+
+/// What of a partition on a core never changes.
 #[derive(Clone, Copy)]
-struct Slot {
+pub(super) struct Partition {
+    /// Its virtual processor, and its server's index in the tree.
+    pub(super) vp: usize,
+    pub(super) server: u16,
+    /// The queue of what is inside.
+    pub(super) below: usize,
+    /// The queue that it is in, and its key there.
+    pub(super) queue: usize,
+    pub(super) key: Key,
+}
+
+/// A window and the one before it. Times are counted from the start of the frame; what lies before that wraps around.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
     start: u64,
     end: u64,
-    /// The start of the next window of the same partition.
+    /// Whose it is.
+    pub(super) partition: Partition,
+    /// Whose the window before is, when that began and ended, and when that partition has its next one.
+    pub(super) left: Partition,
+    began: u64,
+    ended: u64,
     again: u64,
-    /// The virtual processor of the partition.
-    vp: usize,
 }
 
 /// From one window to the one behind it. All times are of the run.
-pub(super) struct Passage {
-    /// The virtual processor whose window has ended.
-    pub(super) left: usize,
-    /// When the window that is left began and ended, and when its partition has the next one.
-    pub(super) began: u64,
-    pub(super) ended: u64,
-    pub(super) again: u64,
-    /// That whose window has begun.
-    pub(super) entered: usize,
+pub(super) struct Passage<'a> {
+    /// Whose window has begun, and whose has ended.
+    pub(super) slot: &'a Slot,
+    pub(super) occurrence: Occurrence,
+}
+
+impl Passage<'_> {
+    /// When the window that is left began.
+    #[inline(always)]
+    pub(super) fn began(&self) -> u64 {
+        self.occurrence.base.wrapping_add(self.slot.began)
+    }
+    /// When it ended.
+    #[inline(always)]
+    pub(super) fn ended(&self) -> u64 {
+        self.occurrence.base.wrapping_add(self.slot.ended)
+    }
+    /// When its partition has the next one.
+    #[inline(always)]
+    pub(super) fn again(&self) -> u64 {
+        self.occurrence.base.wrapping_add(self.slot.again)
+    }
     /// The end of the window that is entered.
-    pub(super) until: u64,
+    #[inline(always)]
+    pub(super) fn until(&self) -> u64 {
+        self.occurrence.base.wrapping_add(self.slot.end)
+    }
 }
 
 impl Sequence {
-    /// Of the windows on this core of each virtual processor, by its number; nothing if no schedule has two.
-    pub(super) fn new(
+    /// Of the windows on this core of each virtual processor; nothing if there are fewer than two.
+    pub(super) fn new<'a>(
         frame: Duration,
         core: CoreId,
-        windows: &[(usize, &[Window])],
-        switches: &[ScheduleSwitch],
+        windows: impl Iterator<Item = (Partition, &'a [Window])>,
     ) -> Option<Sequence> {
         let frame = frame.as_nanos();
-        let table = |schedule: u8| {
-            let mut slots = Vec::new();
-            for (vp, windows) in windows {
-                let own = bounds(windows, core, schedule);
-                for (n, (start, end)) in own.iter().copied().enumerate() {
-                    let again = own.get(n + 1).map_or(own[0].0.saturating_add(frame), |next| next.0);
-                    slots.push(Slot { start, end, again, vp: *vp });
-                }
+        let mut slots = Vec::new();
+        for (partition, windows) in windows {
+            let own = bounds(windows, core, 0);
+            for (n, (start, end)) in own.iter().copied().enumerate() {
+                let again = own.get(n + 1).map_or(own[0].0.saturating_add(frame), |next| next.0);
+                slots.push(Slot { start, end, partition, left: partition, began: start, ended: end, again });
             }
-            slots.sort_unstable_by_key(|slot| slot.start);
-            slots
-        };
-        let tables: Vec<Vec<Slot>> = (0..=last_of(switches)).map(table).collect();
-        let some = tables.iter().any(|slots| slots.len() > 1);
-        let looks = Vec::with_capacity(MOST_LOOKS);
-        some.then_some(Sequence { frame, tables, schedule: 0, last: 0, base: 0, looks })
-    }
-
-    /// The same for passages in the schedule that holds; nothing near a switch.
-    pub(super) fn pass_in(&mut self, schedules: &Schedules, now: u64) -> Option<Passage> {
-        self.schedule = schedules.settled(now)?;
-        self.pass(now)
-    }
-
-    /// What the core's heap is to be told, the earliest first.
-    pub(super) fn take_looks(&mut self) -> impl Iterator<Item = (usize, Instant)> + '_ {
-        self.looks.drain(..)
-    }
-
-    /// Keeps what the passage is to the core's heap, after [`Sequence::pass`].
-    #[inline(always)]
-    pub(super) fn keep(&mut self, passage: &Passage) {
-        let again = Instant::from_nanos(passage.again);
-        match self.looks.last_mut() {
-            Some(last) if last.0 == passage.left => last.1 = again,
-            _ => self.looks.push((passage.left, again)),
         }
-        self.looks.push((passage.entered, Instant::from_nanos(passage.until)));
+        slots.sort_unstable_by_key(|slot| slot.start);
+        // Each has its own in the place of those of the window before.
+        let mut before = *slots.last().filter(|_| slots.len() > 1)?;
+        for time in [&mut before.began, &mut before.ended, &mut before.again] {
+            *time = time.wrapping_sub(frame);
+        }
+        for slot in &mut slots {
+            let Slot { left, began, ended, again, .. } = core::mem::replace(&mut before, *slot);
+            *slot = Slot { left, began, ended, again, ..*slot };
+        }
+        Some(Sequence { frame, slots, last: Occurrence::default(), untold: 0 })
+    }
+
+    /// Whether the core's heap is to be told of passages.
+    #[inline(always)]
+    pub(super) fn has_untold(&self) -> bool {
+        self.untold > 0
+    }
+
+    /// Whether it is to be told before the next passage.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.untold >= MOST_UNTOLD
+    }
+
+    /// What the core's heap is told, the earliest first: when virtual processors are looked at next, as passages had it.
+    pub(super) fn take_looks(&mut self) -> impl Iterator<Item = (usize, Instant)> {
+        let untold = core::mem::take(&mut self.untold).min(MOST_UNTOLD);
+        let mut looks = [(0, Instant::NEVER); MOST_UNTOLD + 1];
+        let Occurrence { slot: mut at, mut base } = self.last;
+        looks[untold] = (self.slots[at].partition.vp, Instant::from_nanos(base.wrapping_add(self.slots[at].end)));
+        for look in looks[..untold].iter_mut().rev() {
+            let slot = &self.slots[at];
+            *look = (slot.left.vp, Instant::from_nanos(base.wrapping_add(slot.again)));
+            if at == 0 {
+                (at, base) = (self.slots.len(), base.wrapping_sub(self.frame));
+            }
+            at -= 1;
+        }
+        looks.into_iter().take(untold + 1)
+    }
+
+    /// The core has gone a passage to this window: its heap is told later.
+    #[inline(always)]
+    pub(super) fn go(&mut self, occurrence: Occurrence) {
+        self.last = occurrence;
+        self.untold = (self.untold + 1).min(self.slots.len());
+    }
+
+    /// The core is in this window, and its heap knows.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, occurrence: Occurrence) {
+        self.last = occurrence;
+    }
+
+    /// The slot, and its end in the run.
+    #[inline(always)]
+    pub(super) fn get(&self, occurrence: Occurrence) -> Option<(&Slot, u64)> {
+        self.slots.get(occurrence.slot).map(|slot| (slot, occurrence.base + slot.end))
     }
 
     /// The passage at whose end `now` lies, if it lies in a window.
     #[inline(always)]
-    pub(super) fn pass(&mut self, now: u64) -> Option<Passage> {
-        let slots = &self.tables[self.schedule];
-        let count = slots.len();
-        if self.looks.len() + 2 > MOST_LOOKS || count < 2 {
-            return None;
-        }
+    pub(super) fn pass(&self, now: u64) -> Option<Passage<'_>> {
         // Mostly it is the next one.
-        let (next, base) = match self.last + 1 {
-            next if next < count => (next, self.base),
-            _ => (0, self.base + self.frame),
-        };
-        let within = |slot: &Slot, base: u64| (base + slot.start..base + slot.end).contains(&now);
-        if within(slots.get(next)?, base) {
-            (self.last, self.base) = (next, base);
-        } else {
-            let base = now - now % self.frame;
-            let at = slots.partition_point(|slot| base + slot.end <= now);
-            if !slots.get(at).is_some_and(|slot| within(slot, base)) {
-                return None;
-            }
-            (self.last, self.base) = (at, base);
+        let mut at = Occurrence { slot: self.last.slot + 1, base: self.last.base };
+        if at.slot >= self.slots.len() {
+            at = Occurrence { slot: 0, base: at.base + self.frame };
         }
-        let entered = slots[self.last];
-        let (before, base) = match self.last.checked_sub(1) {
-            Some(before) => (before, self.base),
-            None => (count - 1, self.base.checked_sub(self.frame)?),
-        };
-        let left = slots[before];
-        Some(Passage {
-            left: left.vp,
-            began: base + left.start,
-            ended: base + left.end,
-            again: base + left.again,
-            entered: entered.vp,
-            until: self.base + entered.end,
-        })
+        let within = |slot: &&Slot, base: u64| base + slot.start <= now && now < base + slot.end;
+        let mut slot = self.slots.get(at.slot)?;
+        if !within(&slot, at.base) {
+            at = self.find(now);
+            slot = self.slots.get(at.slot).filter(|slot| within(slot, at.base))?;
+        }
+        Some(Passage { slot, occurrence: at })
+    }
+
+    /// The first slot of the frame that has not ended by `now`.
+    #[cold]
+    #[inline(never)]
+    fn find(&self, now: u64) -> Occurrence {
+        let base = now - now % self.frame;
+        Occurrence { slot: self.slots.partition_point(|slot| base + slot.end <= now), base }
     }
 }
 

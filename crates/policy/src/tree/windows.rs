@@ -4,16 +4,16 @@
 //! From the end of a window straight to the next one's, where nothing else is due, a look at the table says whose time it is; all else takes
 //! the way of every server.
 
-use super::domain::{Domain, BACKGROUND};
+use super::domain::{Domain, VirtualProcessor, BACKGROUND};
 use super::parameters::{Partitions, Server, Tree};
-use super::timetable::{Schedules, Sequence, Table};
+use super::timetable::{Occurrence, Partition, Schedules, Sequence, Table};
 use crate::heap::Key;
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, PolicyConfig, PolicyConfigError, Running};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use tactus_record::{EventKind, Sink};
-use tactus_task::{Overrun, ServerKind, TaskOrder, Window};
+use tactus_task::{ServerKind, TaskOrder, Window};
 use tactus_time::{CoreId, CoreSet, Instant, TaskId};
 
 /// Gives the partitions of the domain their tables.
@@ -34,87 +34,105 @@ pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
     domain.schedules = Schedules::new(partitions.frame, &partitions.switches).map(Box::new);
 }
 
-/// The windows on the core of a domain of one core, in their order, if what jobs are ordered by does not change while they run, and no
-/// partition has time outside of its windows.
+/// The windows on the core of a domain of one core, in their order, if what jobs and partitions are ordered by does not change while they
+/// run, no partition has time outside of its windows, and one schedule holds all the time.
 fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
     let [core_state] = &domain.core_states[..] else { return None };
     let moves = |order: TaskOrder| order.takes_turns() || order == TaskOrder::LeastLaxity;
     let fixed = !domain.tasks.iter().any(|task| task.proxy || moves(task.order));
     let inside = !domain.vps.iter().any(|vp| vp.background || vp.is_unused());
     let windows = |server: u16| partitions.windows.get(usize::from(server)).map_or(&[][..], Vec::as_slice);
-    let all: Vec<_> = domain.vps.iter().enumerate().map(|(n, vp)| (n, windows(vp.server))).collect();
-    Sequence::new(partitions.frame, core_state.id, &all, &partitions.switches).filter(|_| fixed && inside)
+    let ranked = |vp: &VirtualProcessor| vp.order != TaskOrder::EarliestDeadline || windows(vp.server).is_empty();
+    let all = domain.vps.iter().enumerate().map(|(n, vp)| {
+        let key = Key::new(vp.rank.min(BACKGROUND - 1), domain.tasks.len() + n);
+        let queue = vp.parent.map_or(0, |parent| domain.vps[parent].below);
+        (Partition { vp: n, server: vp.server, below: vp.below, queue, key }, windows(vp.server))
+    });
+    let sequence = Sequence::new(partitions.frame, core_state.id, all);
+    sequence.filter(|_| fixed && inside && partitions.switches.is_empty() && domain.vps.iter().all(ranked))
 }
 
 impl Domain {
     /// Decides, if a job runs whose window has ended, or none, the next partition's has begun, and nothing else is due. What it decides and records
     /// is what [`Domain::handle`] would; else nothing has changed.
+    #[inline(always)]
     pub(super) fn next_window<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Decision> {
+        if self.sequence.as_ref()?.is_full() {
+            self.tell_passages();
+        }
         let sequence = self.sequence.as_mut()?;
-        if self.due.peek().is_some_and(|due| due.time() <= now) {
-            return None;
-        }
-        let passage = match &self.schedules {
-            None => sequence.pass(now.as_nanos())?,
-            Some(schedules) => sequence.pass_in(schedules, now.as_nanos())?,
-        };
-        let core_state = &mut self.core_states[0];
-        let (root, since, tasks) = (core_state.root, core_state.since, self.tasks.len());
-        let entered = &self.vps[passage.entered];
-        let urgency = match (entered.order, &entered.budget) {
-            (TaskOrder::EarliestDeadline, Some(budget)) => budget.deadline().as_nanos(),
-            _ => entered.rank,
-        };
-        let key = Key::new(urgency.min(BACKGROUND - 1), tasks + passage.entered);
-        let after = self.queues.peek(entered.below).filter(|first| entered.awake && first.place() < tasks)?.place();
+        let due = self.due.peek().map_or(Instant::NEVER, Key::time);
+        let passage = sequence.pass(now.as_nanos()).filter(|_| due > now)?;
+        let [core_state] = &mut self.core_states[..] else { return None };
+        let (slot, until, since) = (passage.slot, passage.until(), core_state.since);
+        // What is first there may be a server.
+        let tasks = self.tasks.len();
+        let after = self.queues.peek(slot.partition.below).map(Key::place).filter(|after| *after < tasks)?;
         let mut records = Recorder { sink, core: core_state.id, now };
-        match core_state.doing {
-            OnCore::Job { place, job } => {
-                let task = &mut self.tasks[place];
-                // It was entered last in the window that has ended: no other bound has passed since.
-                if core_state.charged.only_server() != Some(passage.left)
-                    || passage.left == passage.entered
-                    || !(passage.began..passage.ended).contains(&since.as_nanos())
-                    || !self.queues.is_only(tasks + passage.left)
-                    || !matches!(task.overrun, Overrun::Continue | Overrun::Skip)
-                {
-                    return None;
-                }
-                task.charge(now.since(since));
-                records.server(EventKind::ServerExhausted, self.vps[passage.left].server, passage.again);
-                records.server(EventKind::ServerReplenish, entered.server, passage.until - now.as_nanos());
-                records.job(EventKind::Preempt, task.name, job, 0);
-                self.queues.replace_only(tasks + passage.left, key);
-                sequence.keep(&passage);
+        if let OnCore::Job { place, job } = core_state.doing {
+            let task = self.tasks.get_mut(place)?;
+            // It was entered last in the window that has ended: no other bound has passed since.
+            if core_state.charged.only_server() != Some(slot.left.vp)
+                || slot.left.vp == slot.partition.vp
+                || since.as_nanos() < passage.began()
+                || since.as_nanos() >= passage.ended()
+                || !task.is_unlimited()
+                || !self.queues.replace_only(slot.partition.queue, slot.left.key.place(), slot.partition.key)
+            {
+                return None;
             }
-            OnCore::Idle => {
-                // Whoever has waited for an earlier bound comes before it.
-                let first = core_state.replenish.peek().filter(|first| first.time() <= now)?;
-                if first.place() != passage.entered || self.queues.len(self.vps[root].below) > 0 {
-                    return None;
-                }
-                records.server(EventKind::ServerReplenish, entered.server, passage.until - now.as_nanos());
-                self.queues.insert(key);
-                core_state.replenish.insert(Key::new(passage.until, passage.entered));
-                core_state.enter_server(passage.entered);
-                self.vps[root].awake = true;
-            }
-            OnCore::Nothing => return None,
+            task.charge_unlimited(now.since(since));
+            records.server(EventKind::ServerExhausted, slot.left.server, passage.again());
+            records.server(EventKind::ServerReplenish, slot.partition.server, until - now.as_nanos());
+            records.about(EventKind::Preempt, task.subject, job, 0);
+            core_state.charged.go_to(slot.partition.vp);
+            let occurrence = passage.occurrence;
+            sequence.go(occurrence);
+        } else {
+            let occurrence = passage.occurrence;
+            let server = self.first_window(now, occurrence)?;
+            records.server(EventKind::ServerReplenish, server, until - now.as_nanos());
         }
-        let task = &self.tasks[after];
-        records.job(EventKind::Dispatch, task.name, task.job, 0);
+        let task = self.tasks.get(after)?;
+        records.about(EventKind::Dispatch, task.subject, task.job, 0);
         self.entry = self.entry.wrapping_add(1);
         self.lost = false;
-        self.vps[root].since = now;
         // No other partition has a bound before the end of this window.
-        let mut timer = Instant::from_nanos(passage.until).min(task.may_run_until(now));
-        if let Some(due) = self.due.peek() {
-            timer = timer.min(due.time());
-        }
-        core_state.since = now;
-        core_state.go_to(after, task.job, passage.entered, timer);
-        let run = Running { task: task.name.0, job: task.job, charged: task.charged, arrived: task.arrived() };
+        let timer = Instant::from_nanos(until).min(due).min(task.may_run_until(now));
+        let run = Running { task: task.id, job: task.job, charged: task.charged, arrived: task.arrived() };
+        let [core_state] = &mut self.core_states[..] else { return None };
+        core_state.go_to(now, after, task.job);
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
+    }
+
+    /// Tells the core's heap of the passages that it was not told of.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_passages(&mut self) {
+        let (Some(sequence), [core_state]) = (&mut self.sequence, &mut self.core_states[..]) else { return };
+        for (vp, at) in sequence.take_looks() {
+            core_state.replenish.insert(Key::at(at, vp));
+        }
+    }
+
+    /// The idle core enters the partition whose window has begun, if nothing else is due there: which server that is.
+    #[inline(never)]
+    fn first_window(&mut self, now: Instant, occurrence: Occurrence) -> Option<u16> {
+        let (Some(sequence), [core_state]) = (&mut self.sequence, &mut self.core_states[..]) else { return None };
+        let (slot, until) = sequence.get(occurrence)?;
+        let partition = &slot.partition;
+        // Whoever has waited for an earlier bound comes before it.
+        let first = core_state.replenish.peek().filter(|first| first.time() <= now)?;
+        if core_state.doing != OnCore::Idle || first.place() != partition.vp || self.queues.len(partition.queue) > 0 {
+            return None;
+        }
+        let server = partition.server;
+        self.queues.insert(partition.key);
+        core_state.replenish.insert(Key::new(until, partition.vp));
+        core_state.enter_server(partition.vp);
+        self.vps[core_state.root].awake = true;
+        sequence.enter(occurrence);
+        Some(server)
     }
 }
 

@@ -331,16 +331,16 @@ impl Domain {
     /// is withdrawn then, it has no longer.
     pub(super) fn find_exceeded(&mut self, place: usize, records: &mut Recorder) {
         let Some(resources) = &mut self.resources else { return };
-        let (name, job, charged) = (self.tasks[place].name, self.tasks[place].job, self.tasks[place].charged);
+        let (subject, job, charged) = (self.tasks[place].subject, self.tasks[place].job, self.tasks[place].charged);
         if let Some(refused) = resources.tasks[place].refused.take() {
             // Behind what it holds, which may be the same one.
             let depth = resources.tasks[place].barred as u64;
-            records.job(EventKind::SectionRefused, name, job, u64::from(refused) | depth << 8);
+            records.about(EventKind::SectionRefused, subject, job, u64::from(refused) | depth << 8);
         }
         while let Some((_, n)) = resources.until_exceeded(place, charged).filter(|(rest, _)| rest.is_zero()) {
             let task = &mut resources.tasks[place];
             let resource = task.held.iter().nth(n).unwrap_or_default();
-            records.job(EventKind::SectionExceeded, name, job, u64::from(resource));
+            records.about(EventKind::SectionExceeded, subject, job, u64::from(resource));
             task.exceeded[n] = true;
             if resources.resources.get(usize::from(resource)).is_some_and(|it| it.withdrawn) {
                 task.barred = task.barred.min(n);

@@ -79,7 +79,7 @@ impl Resource {
 
 /// Gives the domain its resources.
 pub(crate) fn attach(domain: &mut Domain, setup: &PolicyConfig, all: &ResourceTree) {
-    let number = |place: usize| domain.tasks[place].name.0.index();
+    let number = |place: usize| domain.tasks[place].id.index();
     let order = all.tree.servers.first().map_or(TaskOrder::FixedPriority, |root| root.order);
     // Less is more urgent; among equals the first.
     let key = |place: usize| {
