@@ -1,7 +1,8 @@
 //! What a check found, as people read it, and what follows from it for a run.
 
 use crate::lines::{self, brief};
-use tactus_analysis::inflation::working_sets::{OtherCores, WorkingSets};
+use tactus_analysis::check::added_by_others;
+use tactus_analysis::inflation::working_sets::WorkingSets;
 use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskVerdict};
 use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::plan;
@@ -72,6 +73,7 @@ pub fn through_caches(system: &System, costs: &Costs) -> Option<View> {
 /// `caches` and a table: what each task has in the caches, loses there, and what its bound counts of that.
 pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
     let Some(sets) = WorkingSets::of(system).filter(|_| cache == CacheDelay::Geometry) else { return };
+    let added = added_by_others(system);
     let row = |(n, verdict): (usize, &TaskVerdict)| {
         let (lines, held) = sets.lines(n);
         let lines = match (lines, held) {
@@ -79,10 +81,7 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
             (lines, true) => lines.to_string(),
             (lines, false) => format!("{lines}, too many for its colours"),
         };
-        let others = match &sets.other_cores()[n] {
-            OtherCores::Delay(time) => format!("{} a job", brief(*time)),
-            OtherCores::Unbounded(_) => "not bounded".into(),
-        };
+        let others = added[n].as_ref().map_or("not bounded".into(), |time| format!("{} a job", brief(*time)));
         let counted = match (verdict.bound, verdict.reloads) {
             (Bound::None, _) | (_, Reloads::None) => "nothing".into(),
             (_, Reloads::OfEachTask) => "each task's own".to_string(),

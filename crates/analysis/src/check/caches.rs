@@ -5,6 +5,7 @@
 //! in each entry of the scheduler. What other cores do to a job is part of its execution time; where that has no bound, neither has what the
 //! job can hold up.
 
+use super::memory;
 use super::rank::{self, Rank};
 use super::report::{Bound, Check};
 use crate::inflation::working_sets::{OtherCores, WorkingSets};
@@ -39,50 +40,81 @@ impl CacheDelay {
     }
 }
 
-/// The system whose jobs take as much longer as other cores add; nothing where they add nothing.
-pub(super) fn beside_others(system: &System, sets: &WorkingSets) -> Option<System> {
-    let added = |it: &OtherCores| match it {
-        OtherCores::Delay(time) => *time,
-        OtherCores::Unbounded(_) => Duration::ZERO,
-    };
-    if sets.other_cores().iter().all(|it| added(it).is_zero()) {
-        return None;
-    }
-    let mut longer = system.clone();
-    for (task, others) in longer.tasks.iter_mut().zip(sets.other_cores()) {
-        for time in task.execution.iter_mut().flatten() {
-            *time = time.checked_add(added(others)).unwrap_or(Duration::MAX);
-        }
-    }
-    Some(longer)
+/// What other cores add to the jobs of a system.
+pub(super) struct BesideOthers {
+    /// The system whose jobs take so much longer; nothing where nothing is added.
+    pub longer: Option<System>,
+    /// By task, why nobody knows what is added.
+    unknown: Vec<Option<String>>,
 }
 
-/// Takes away the bounds that do not hold, since other cores may lengthen a job by more than is known.
-pub(super) fn unbounded(system: &System, sets: &WorkingSets, check: &mut Check) {
-    let fixed = match rank::of_policy(&system.policy) {
-        Some((Migration::Partitioned, order)) => match Rank::of(order) {
-            rank @ Rank::Fixed(_) if system.scheduling.servers.is_empty() => Some(rank),
-            _ => None,
-        },
-        _ => None,
+/// The system whose jobs take longer by what is known to be added.
+pub(super) fn longer(system: &System, added: &[Result<Duration, String>]) -> System {
+    let mut longer = system.clone();
+    for (task, added) in longer.tasks.iter_mut().zip(added) {
+        let added = added.as_ref().copied().unwrap_or_default();
+        for time in task.execution.iter_mut().flatten() {
+            *time = time.checked_add(added).unwrap_or(Duration::MAX);
+        }
+    }
+    longer
+}
+
+/// By the lines that others ask for where the file says what one costs, by colours where caches are counted: the smaller where both tell.
+pub(super) fn added(system: &System, sets: Option<&WorkingSets>) -> Vec<Result<Duration, String>> {
+    let by_colour = |it: &OtherCores| match it {
+        OtherCores::Delay(time) => Ok(*time),
+        OtherCores::Unbounded(why) => Err(why.to_string()),
     };
-    for (n, others) in sets.other_cores().iter().enumerate() {
-        let OtherCores::Unbounded(why) = others else { continue };
-        let task = &system.tasks[n];
-        for (i, other) in system.tasks.iter().enumerate() {
-            let apart = task.core.is_some() && other.core.is_some() && task.core != other.core;
-            let above = fixed.is_some_and(|rank| (rank.key(system, i), i) < (rank.key(system, n), n));
-            if apart || above {
-                continue;
-            }
-            let verdict = &mut check.tasks[i];
-            if verdict.bound == Bound::None {
-                continue;
-            }
-            verdict.bound = Bound::None;
-            if verdict.met {
-                verdict.explanation = format!("no bound: what other cores add to `{}` is not known: {why}", task.name);
+    let by_colours = sets.map(|sets| sets.other_cores().iter().map(by_colour).collect::<Vec<_>>());
+    match (memory::added(system), by_colours) {
+        (Some(lines), Some(colours)) => lines.into_iter().zip(colours).map(smaller).collect(),
+        (one, other) => one.or(other).unwrap_or_default(),
+    }
+}
+
+impl BesideOthers {
+    pub(super) fn of(system: &System, sets: Option<&WorkingSets>) -> BesideOthers {
+        let added = added(system, sets);
+        let any = added.iter().any(|it| it.as_ref().is_ok_and(|time| !time.is_zero()));
+        BesideOthers {
+            longer: any.then(|| longer(system, &added)),
+            unknown: added.into_iter().map(Result::err).collect(),
+        }
+    }
+
+    /// Takes away the bounds that do not hold, since other cores may lengthen a job by more than is known.
+    pub(super) fn note(&self, system: &System, check: &mut Check) {
+        let fixed = match rank::of_policy(&system.policy) {
+            Some((Migration::Partitioned, order)) => match Rank::of(order) {
+                rank @ Rank::Fixed(_) if system.scheduling.servers.is_empty() => Some(rank),
+                _ => None,
+            },
+            _ => None,
+        };
+        for (n, why) in self.unknown.iter().enumerate().filter_map(|(n, why)| Some((n, why.as_ref()?))) {
+            let task = &system.tasks[n];
+            for (i, other) in system.tasks.iter().enumerate() {
+                let apart = task.core.is_some() && other.core.is_some() && task.core != other.core;
+                let above = fixed.is_some_and(|rank| (rank.key(system, i), i) < (rank.key(system, n), n));
+                let verdict = &mut check.tasks[i];
+                if apart || above || verdict.bound == Bound::None {
+                    continue;
+                }
+                verdict.bound = Bound::None;
+                if verdict.met {
+                    verdict.explanation =
+                        format!("no bound: what other cores add to `{}` is not known: {why}", task.name);
+                }
             }
         }
+    }
+}
+
+/// The smaller of two bounds, of which one may be unknown.
+fn smaller(both: (Result<Duration, String>, Result<Duration, String>)) -> Result<Duration, String> {
+    match both {
+        (Ok(one), Ok(other)) => Ok(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

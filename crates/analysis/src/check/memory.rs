@@ -8,57 +8,29 @@
 //! look at the counter finds (after Yun et al., "MemGuard", RTAS 2013); a task elsewhere, what the file says of each of its jobs. Where it
 //! says nothing, nothing is promised on other cores.
 
-use super::report::{Bound, Check};
 use tactus_model::System;
 use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::{CoreId, Duration};
 
-/// A system in which each job takes as long as other cores make it.
-pub(super) struct Slowed {
-    /// It.
-    pub system: System,
-    /// By task, another one of which nothing says how many lines its jobs ask for.
-    culprits: Vec<Option<String>>,
-}
-
-/// The system with longer execution times; nothing where the file does not say what a line costs.
-pub(super) fn slowed(system: &System) -> Option<Slowed> {
+/// What the lines of other cores add to a job of each task, or why nobody knows; nothing where the file does not say what a line costs.
+pub(super) fn added(system: &System) -> Option<Vec<Result<Duration, String>>> {
     let cost = system.platform.memory?.cost?;
-    let mut slowed = system.clone();
-    let mut culprits = Vec::new();
-    for (n, task) in slowed.tasks.iter_mut().enumerate() {
-        let window = sum(task.period, task.deadline);
-        match lines_beside(system, n, window) {
-            Ok(lines) => {
-                let more = cost.checked_mul(lines).unwrap_or(Duration::MAX);
-                task.execution = task.execution.map(|time| time.map(|time| sum(time, more)));
-                culprits.push(None);
-            }
-            Err(other) => culprits.push(Some(system.tasks[other].name.clone())),
-        }
+    let one = |(n, task): (usize, &tactus_model::Task)| {
+        match lines_beside(system, n, sum(task.period, task.deadline)) {
+        Ok(lines) => Ok(cost.checked_mul(lines).unwrap_or(Duration::MAX)),
+        Err(other) => Err(format!(
+            "task `{}` may run on another core and ask memory for any number of lines; give it \"misses\", or put it into a server of kind misses",
+            system.tasks[other].name
+        )),
     }
-    Some(Slowed { system: slowed, culprits })
+    };
+    Some(system.tasks.iter().enumerate().map(one).collect())
 }
 
 /// The system with the execution times that its jobs have beside what other cores ask memory for; nothing where the file does not say
 /// what a line costs.
 pub fn with_interference(system: &System) -> Option<System> {
-    slowed(system).map(|slowed| slowed.system)
-}
-
-impl Slowed {
-    /// Promises nothing to tasks beside which any number of lines is asked for.
-    pub(super) fn note(&self, check: &mut Check) {
-        for (verdict, culprit) in check.tasks.iter_mut().zip(&self.culprits) {
-            let Some(name) = culprit else { continue };
-            verdict.bound = Bound::None;
-            if verdict.met {
-                verdict.explanation = format!(
-                    "no test: task `{name}` may run on another core and ask memory for any number of lines; give it \"misses\", or put it into a server of kind misses"
-                );
-            }
-        }
-    }
+    added(system).map(|added| super::caches::longer(system, &added))
 }
 
 /// Whether what is inside a server with a budget of misses never uses it up, by what the file says of its tasks.

@@ -40,6 +40,7 @@ pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskVerdict};
 use crate::effort::Effort;
 use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
+use caches::BesideOthers;
 use rank::Rank;
 use tactus_model::{Costs, Migration, Overrun, Policy, System, SystemRevision};
 use tactus_time::Duration;
@@ -59,32 +60,22 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Ch
     }
 }
 
-/// Judges a system that does not change.
-fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
-    let slowed = memory::slowed(system);
-    let (declared, system) = (system, slowed.as_ref().map_or(system, |slowed| &slowed.system));
-    let sets = cache.working_sets(system);
-    let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
-    let mut check = with_costs(longer.as_ref().unwrap_or(system), costs, cache, sets.as_ref());
-    if let Some(sets) = &sets {
-        caches::unbounded(system, sets, &mut check);
-    }
-    assumptions::note(declared, &mut check);
-    if let Some(slowed) = &slowed {
-        slowed.note(&mut check);
-    }
-    chains::check(system, &mut check);
-    check.accepted = check.findings.is_empty();
-    check
+/// By task, what other cores add to each job: by the lines that they ask for and by colours, the smaller where the file tells both; or why
+/// nobody knows.
+pub fn added_by_others(system: &System) -> Vec<Result<Duration, String>> {
+    caches::added(system, CacheDelay::Geometry.working_sets(system).as_ref())
 }
 
-/// Judges a system whose execution times hold what other cores add.
-fn with_costs(system: &System, costs: &Costs, cache: CacheDelay, sets: Option<&WorkingSets>) -> Check {
-    let cache = cache.longest(sets);
-    let entry = entry(system, costs, cache);
+/// Judges a system that does not change.
+fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
+    let sets = cache.working_sets(system);
+    let beside = BesideOthers::of(system, sets.as_ref());
+    let longest = cache.longest(sets.as_ref());
+    let (declared, system) = (system, beside.longer.as_ref().unwrap_or(system));
+    let entry = entry(system, costs, longest);
     let mut check = Check::new(system);
-    if system.machine.overheads && !cache.is_zero() {
-        check.tasks.iter_mut().for_each(|verdict| verdict.reloads = Reloads::Longest(cache));
+    if system.machine.overheads && !longest.is_zero() {
+        check.tasks.iter_mut().for_each(|verdict| verdict.reloads = Reloads::Longest(longest));
     }
     match rank::of_policy(&system.policy) {
         None => match system.policy {
@@ -92,15 +83,19 @@ fn with_costs(system: &System, costs: &Costs, cache: CacheDelay, sets: Option<&W
             Policy::Partitions => partitions::check(system, entry, &mut check),
             _ => mc2::check(system, entry, &mut check),
         },
-        Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, cache), entry, &mut check),
+        Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, longest), entry, &mut check),
         Some((Migration::Partitioned, order)) => {
-            partitioned::check(system, Rank::of(order), entry_of_each(entry, system, costs, sets), &mut check);
+            partitioned::check(system, Rank::of(order), entry_of_each(entry, system, costs, sets.as_ref()), &mut check);
         }
         Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
     stopped(system, entry, &mut check);
     waits::unknown(system, &mut check);
     bursts::unknown(system, &mut check);
+    assumptions::note(declared, &mut check);
+    beside.note(declared, &mut check);
+    chains::check(system, &mut check);
+    check.accepted = check.findings.is_empty();
     check
 }
 
@@ -135,11 +130,9 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
         }
         return growth;
     }
-    let slowed = memory::slowed(system);
-    let system = slowed.as_ref().map_or(system, |slowed| &slowed.system);
     let sets = cache.working_sets(system);
-    let longer = sets.as_ref().and_then(|sets| caches::beside_others(system, sets));
-    let (system, sets) = (longer.as_ref().unwrap_or(system), sets.as_ref());
+    let beside = BesideOthers::of(system, sets.as_ref());
+    let (system, sets) = (beside.longer.as_ref().unwrap_or(system), sets.as_ref());
     let entry = entry(system, costs, cache.longest(sets));
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut search = growth::SearchBudget::with(effort);

@@ -251,8 +251,12 @@ fn two_thousand_systems_by_priorities_and_by_deadlines_keep_their_bounds() {
 
 /// The check of a system of so many cores with 64 colours of 128 KiB, the kernel's the first two, and no costs but those of caches.
 fn on_cores(cores: usize, tasks: &str) -> Check {
+    on_machine("", cores, tasks)
+}
+
+fn on_machine(more: &str, cores: usize, tasks: &str) -> Check {
     let text = format!(
-        "[system]\nname='x'\ncores={cores}\nduration='1 s'\n[policy]\nkind='partitioned-rm'\n[machine]\ngeometry='i7-2600'\ncolours=64\n\
+        "[system]\nname='x'\ncores={cores}\nduration='1 s'\n[policy]\nkind='partitioned-rm'\n[machine]\ngeometry='i7-2600'\ncolours=64\n{more}\
          [kernel]\ncolours=[0, 1]\n{tasks}"
     );
     let system = System::parse_toml(&text, std::path::Path::new("x.toml")).unwrap_or_else(|why| panic!("{why}"));
@@ -295,6 +299,15 @@ fn other_cores_add_a_wait_for_each_line_where_colours_are_apart_and_take_the_bou
         assert_eq!(check.tasks[1].bound, Bound::None);
         assert!(check.tasks[1].explanation.contains(why), "{}", check.tasks[1].explanation);
     }
+    // With what a line of another core costs there is a bound without colours, by the lines that the other task asks for: in a's period and
+    // deadline two jobs of b at most, and one that has begun. With colours the smaller bound holds.
+    let machine = "memory-line='30 ns'\nmiss-cost='200 ns'\n";
+    let lines = |b: &str, count: u32| on_machine(machine, 2, &[&a[..], b, &format!("misses={count}\n")].concat());
+    let sharing = lines(&meets, 100);
+    let one = 1_000_000 + 3 * 100 * 200 + cycles(2_048 * 31);
+    assert_eq!(sharing.tasks[0].bound, Bound::Response(ns(one)), "{sharing}");
+    let colours = 1_000_000 + cycles(2_048 * 60) + cycles(2_048 * 31);
+    assert_eq!(lines(&b, 1_000).tasks[0].bound, Bound::Response(ns(colours)));
     // The i7-2600 has four cores with two threads each: of five, two share private caches.
     let five = on_cores(5, &[&a[..], &b].concat());
     assert!(five.tasks[0].explanation.contains("fewer cores than the system"), "{}", five.tasks[0].explanation);
