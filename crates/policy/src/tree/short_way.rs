@@ -128,13 +128,13 @@ impl Domain {
         self.entry = self.entry.wrapping_add(1);
         core_state.since = now;
         let mut records = Recorder { sink, core: core_state.id, now };
-        records.about(EventKind::Preempt, left.subject(), job, 0);
-        records.about(EventKind::Dispatch, next.subject(), next.job, 0);
+        records.about(EventKind::Preempt, left.subject, job, 0);
+        records.about(EventKind::Dispatch, next.subject, next.job, 0);
         let timer = timer.min(next.may_run_until(now));
         (core_state.plan, core_state.notified) = (Some(place), Some(place));
         core_state.doing = OnCore::Job { place, job: next.job };
         core_state.armed = timer;
-        let run = Running { task: next.name.0, job: next.job, charged: next.charged, arrived: next.arrived() };
+        let run = Running { task: next.id, job: next.job, charged: next.charged, arrived: next.arrived() };
         self.tasks[leaver].charge(elapsed);
         Some((Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 }, locked))
     }
