@@ -692,6 +692,10 @@ const CASES: &[Case] = &[
         (22, "there is no schedule \"nigth\"; did you mean \"night\"?"),
     ]),
     ("db-windows-of-a-schedule-overlap.toml", &[(24, "its window on core 0 from 4 ms to 9 ms overlaps that of partition \"one\" from 0 ns to 5 ms (line 16)")]),
+    ("dc-load.toml", &[
+        (17, "one component is loaded late, and it has none or several; give it one, or remove load"),
+        (30, "it starts with the system; give it a start-frame, or remove load"),
+    ]),
     ("f0-floating-point.toml", &[
         (13, "it is the root scheduler and is entered by the kernel at any time; compute in another component"),
         (19, "it has floating point and is a scheduler, which the kernel enters at any time; compute in another"),
