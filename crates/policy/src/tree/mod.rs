@@ -240,9 +240,10 @@ impl Policy for Servers {
         if core.absent.is_some() || core.arrived + core.called != 0 {
             return None;
         }
-        let (decision, locked) = domain.hand_over(now, records)?;
-        // Whoever runs now is the most urgent: nobody waits for the end of what it holds.
-        (core.awaits_unlock, core.locked) = (false, locked);
+        let decision = domain.hand_over(now, records)?;
+        // Whoever runs now is the most urgent: nobody waits for the end of what it holds. That was all that the other one held, so
+        // that both must ask for the same.
+        core.awaits_unlock = false;
         Some(decision)
     }
 

@@ -10,7 +10,7 @@
 use super::domain::Domain;
 use crate::heap::Key;
 use crate::records::{OnCore, Recorder};
-use crate::{Decision, ResourceSet, Running};
+use crate::{Decision, Running};
 use tactus_record::{EventKind, Sink};
 use tactus_task::Overrun;
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
@@ -105,37 +105,33 @@ impl Domain {
         }
     }
 
-    /// As [`Policy::unlock`](crate::Policy::unlock), on the only core of the domain; and before which sections the job that runs then
-    /// must call.
+    /// As [`Policy::unlock`](crate::Policy::unlock), on the only core of the domain. Where there are resources, there are no servers and no
+    /// changes, and nobody takes turns; and jobs that use one are never cut off ([`resource::check`](super::resource::check)).
     #[inline(always)]
-    pub(super) fn hand_over<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<(Decision, ResourceSet)> {
+    pub(super) fn hand_over<S: Sink>(&mut self, now: Instant, sink: &mut S) -> Option<Decision> {
         let [core_state] = &mut self.core_states[..] else { return None };
         let (OnCore::Job { place: leaver, job }, Some(resources)) = (core_state.doing, &mut self.resources) else {
             return None;
         };
+        debug_assert!(self.changes.is_none() && !self.laxities && core_state.replenish.peek().is_none());
         let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
-        let later = |heap: Option<Key>| heap.map_or(Instant::NEVER, Key::time);
-        let timer = later(self.due.peek()).min(later(core_state.replenish.peek()));
-        let usual = self.changes.is_none() && !self.laxities && core_state.ghosts.is_empty() && timer > now;
-        let queue = self.vps[core_state.root].below;
-        let place = self.queues.peek(queue)?.place();
-        let (left, next) = (&self.tasks[leaver], self.tasks.get(place)?);
-        if !usual || left.queue != queue || !left.goes_on(now, elapsed) {
+        let timer = self.due.peek().map_or(Instant::NEVER, Key::time);
+        let left = &self.tasks[leaver];
+        let place = self.queues.peek(left.queue)?.place();
+        let next = self.tasks.get(place)?;
+        if timer <= now || !resources.hand_over(leaver, place, next.charged) {
             return None;
         }
-        let locked = resources.hand_over(leaver, place, next.charged)?;
         // From here on it is the short way.
         self.entry = self.entry.wrapping_add(1);
-        core_state.since = now;
         let mut records = Recorder { sink, core: core_state.id, now };
         records.about(EventKind::Preempt, left.subject, job, 0);
         records.about(EventKind::Dispatch, next.subject, next.job, 0);
-        let timer = timer.min(next.may_run_until(now));
         (core_state.plan, core_state.notified) = (Some(place), Some(place));
         core_state.doing = OnCore::Job { place, job: next.job };
-        core_state.armed = timer;
+        (core_state.since, core_state.armed) = (now, timer);
         let run = Running { task: next.id, job: next.job, charged: next.charged, arrived: next.arrived() };
         self.tasks[leaver].charge(elapsed);
-        Some((Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 }, locked))
+        Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 }

@@ -95,6 +95,13 @@ pub fn held_sections(task: TaskId) -> (u32, [u64; DEEPEST_SECTION]) {
     }
 }
 
+/// Whether the task's component says that its job holds nothing. Only for tasks with critical sections.
+#[inline(always)]
+pub fn holds_nothing(task: TaskId) -> bool {
+    // SAFETY: as above.
+    unsafe { addr_of!((*section_page_of(task)).held).read_volatile() == 0 }
+}
+
 /// The task's job has ended: it holds nothing. Only for tasks with critical sections.
 pub fn release_sections(task: TaskId) {
     // SAFETY: as above; the task's thread does not run.
@@ -107,8 +114,12 @@ pub fn publish_locked(task: TaskId, locked: [u64; 4]) {
     // SAFETY: as above; the task's thread does not run.
     unsafe {
         let page = section_page_of(task);
-        addr_of_mut!((*page).locked).write_volatile(locked);
-        addr_of_mut!((*page).some_locked).write_volatile(locked.iter().fold(0, |some, word| some | word));
+        let mut some = 0;
+        for (n, word) in locked.into_iter().enumerate() {
+            addr_of_mut!((*page).locked[n]).write_volatile(word);
+            some |= word;
+        }
+        addr_of_mut!((*page).some_locked).write_volatile(some);
     }
 }
 

@@ -7,7 +7,9 @@ use tactus_policy::{Input, Policy, PolicyConfig, PolicySpec, ResourceSet, Sectio
 use tactus_record::{EntryReason, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::shared::MAX_SECTIONS;
 use tactus_rt::clock;
-use tactus_rt::scheduler::{held_sections, publish_awaited, publish_locked, release_sections, RingWriter};
+use tactus_rt::scheduler::{
+    held_sections, holds_nothing, publish_awaited, publish_locked, release_sections, RingWriter,
+};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 
 /// What the policy was told that a task's job holds, and since when: readings of the time-stamp counter.
@@ -109,7 +111,7 @@ pub fn publish_to<P: Policy>((policy, core): (&P, &P::Core), task: TaskId) {
 #[inline(always)]
 pub fn has_left_all(told: &[Reported], task: TaskId) -> bool {
     let told = told.get(task.index()).filter(|told| told.held != Sections::NONE);
-    told.is_some() && held_sections(task).0 == 0
+    told.is_some() && holds_nothing(task)
 }
 
 /// The policy was told that the task's job holds nothing.

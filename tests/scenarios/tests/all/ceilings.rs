@@ -68,6 +68,18 @@ fn who_holds_what_a_more_urgent_job_wants_runs_in_its_place_on_the_machine() {
     };
     // Twice in each of the 25 jobs of `high`.
     assert_eq!((asked(&runs[0]), asked(&runs[1])), (50, 50));
+    // As often it is handed over, the short way: fewer than 500 instructions of 2 ns, where the whole engine takes 2,000.
+    let trace = runs[0].trace();
+    let records = &trace.cores[0];
+    let unlocks = (0..records.len())
+        .filter(|n| (records[*n].kind, records[*n].level) == (EventKind::Enter, EntryReason::Unlock as u8));
+    let taken = unlocks.map(|n| {
+        let left = records[n..].iter().find(|r| r.kind == EventKind::Leave).expect("each decision has an end");
+        left.time.since(records[n].time)
+    });
+    let taken: Vec<Duration> = taken.collect();
+    assert_eq!(taken.len(), 50);
+    assert!(taken.iter().max() < Some(&Duration::from_micros(1)), "{taken:?}");
 }
 
 /// The inversion of their section I, with inheritance: `high` begins, and waits for `low` where it wants the bus.

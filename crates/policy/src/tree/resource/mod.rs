@@ -234,21 +234,21 @@ impl Resources {
     }
 
     /// Gives the job of `next`, which was charged so much and is not in any other section, what it waits for, if that is all that the
-    /// job of `leaver` holds: what others hold then. Nothing, and no change, if it is not so.
+    /// job of `leaver` holds. Whether it was so; else nothing has changed.
     #[inline(always)]
-    pub(super) fn hand_over(&mut self, leaver: usize, next: usize, charged: Duration) -> Option<ResourceSet> {
-        let wanted = self.tasks[next].wants?;
+    pub(super) fn hand_over(&mut self, leaver: usize, next: usize, charged: Duration) -> bool {
+        let Some(wanted) = self.tasks[next].wants else { return false };
         let only = Sections::from_bits(u32::from(wanted) + 1);
-        let usual = |task: &TaskResources, held: Sections| task.held == held && task.refused.is_none();
         let (left, waits) = (&self.tasks[leaver], &self.tasks[next]);
-        let resource = self.resources.get_mut(usize::from(wanted))?;
-        let both = usual(left, only) && left.wants.is_none() && usual(waits, Sections::NONE) && waits.word == only;
-        if !both
+        let Some(resource) = self.resources.get_mut(usize::from(wanted)) else { return false };
+        let usual = left.held == only && left.wants.is_none() && left.refused.is_none();
+        if !usual
+            || (waits.held, waits.word) != (Sections::NONE, only)
             || resource.access != Access::Inherits(Some(leaver))
             || self.spins.is_some()
             || !self.returned.is_empty()
         {
-            return None;
+            return false;
         }
         resource.access = Access::Inherits(Some(next));
         let left = &mut self.tasks[leaver];
@@ -256,9 +256,7 @@ impl Resources {
         let takes = &mut self.tasks[next];
         (takes.held, takes.wants) = (only, None);
         (takes.entered[0], takes.exceeded[0]) = (charged, false);
-        let mut others = self.taken;
-        others.remove(wanted);
-        Some(others)
+        true
     }
 
     /// The section of the task's job, which was charged so much, that will be too long first and has not been found so: how much more
