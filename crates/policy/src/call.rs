@@ -111,6 +111,9 @@ pub struct Decision {
 pub struct ResourceSet([u64; 4]);
 
 impl ResourceSet {
+    /// None of them.
+    pub const NONE: &'static ResourceSet = &ResourceSet([0; 4]);
+
     /// Adds one.
     #[inline]
     pub(crate) fn insert(&mut self, resource: u8) {
@@ -129,8 +132,8 @@ impl ResourceSet {
     }
 
     /// Resource `r` is bit `r % 64` of word `r / 64`.
-    pub fn words(&self) -> [u64; 4] {
-        self.0
+    pub fn words(&self) -> &[u64; 4] {
+        &self.0
     }
 }
 
@@ -165,8 +168,8 @@ pub trait Policy: Sync {
 
     /// The resources before whose critical sections the running job must call, with [`Event::Lock`]; by the last decision on the core.
     #[inline(always)]
-    fn locked(&self, _core: &Self::Core) -> ResourceSet {
-        ResourceSet::default()
+    fn locked<'c>(&self, _core: &'c Self::Core) -> &'c ResourceSet {
+        ResourceSet::NONE
     }
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for

@@ -164,10 +164,10 @@ impl Policy for Scheduler {
         }
     }
 
-    fn locked(&self, core: &CoreState) -> ResourceSet {
+    fn locked<'c>(&self, core: &'c CoreState) -> &'c ResourceSet {
         match (&self.0, &core.0) {
             (Shared::Resources(shared), Own::Resources(core)) => shared.locked(core),
-            _ => ResourceSet::default(),
+            _ => ResourceSet::NONE,
         }
     }
 

@@ -434,7 +434,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         core.decided = now;
         let awaited = decision.run.filter(|_| self.policy.awaits_unlock(&core.state));
         core.unlock = awaited.map_or(Instant::NEVER, |job| self.programs.next_end(&job, now));
-        let locked = self.policy.locked(&core.state);
+        let locked = *self.policy.locked(&core.state);
         core.lock = decision.run.map_or(Instant::NEVER, |job| self.programs.next_lock(&job, now, locked));
         core.used = match &decision.run {
             Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),

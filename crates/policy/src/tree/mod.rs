@@ -275,7 +275,7 @@ impl Policy for Servers {
         core.awaits_unlock
     }
 
-    fn locked(&self, core: &Core) -> ResourceSet {
-        core.locked
+    fn locked<'c>(&self, core: &'c Core) -> &'c ResourceSet {
+        &core.locked
     }
 }

@@ -131,7 +131,7 @@ impl Domain {
         core_state.doing = OnCore::Job { place, job: next.job };
         (core_state.since, core_state.armed) = (now, timer);
         let run = Running { task: next.id, job: next.job, charged: next.charged, arrived: next.arrived() };
-        self.tasks[leaver].charge(elapsed);
+        self.tasks[leaver].charge_unlimited(elapsed);
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 }

@@ -110,12 +110,12 @@ pub fn release_sections(task: TaskId) {
 
 /// Publishes to the task's component before which sections its job must call, a bit for each resource. Only for tasks with critical
 /// sections.
-pub fn publish_locked(task: TaskId, locked: [u64; 4]) {
+pub fn publish_locked(task: TaskId, locked: &[u64; 4]) {
     // SAFETY: as above; the task's thread does not run.
     unsafe {
         let page = section_page_of(task);
         let mut some = 0;
-        for (n, word) in locked.into_iter().enumerate() {
+        for (n, word) in locked.iter().copied().enumerate() {
             addr_of_mut!((*page).locked[n]).write_volatile(word);
             some |= word;
         }

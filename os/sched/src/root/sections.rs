@@ -81,9 +81,9 @@ pub fn tell<P: Policy>(
 
 /// Whether the policy is to hear that the running job wants a resource: only where some may be another's, where the job says otherwise
 /// than was told (else it has its answer, or would not run), and once for each section that a task may have.
-pub fn may_ask(told: &mut [Reported], running: Subject, locked: ResourceSet) -> bool {
+pub fn may_ask(told: &mut [Reported], running: Subject, locked: &ResourceSet) -> bool {
     let told = running.task().and_then(|task| Some((task, told.get_mut(task.index())?)));
-    let Some((task, told)) = told.filter(|(_, told)| told.uses && locked != ResourceSet::default()) else {
+    let Some((task, told)) = told.filter(|(_, told)| told.uses && locked != ResourceSet::NONE) else {
         return false;
     };
     let news = Sections::from_bits(held_sections(task).0) != told.held;
