@@ -81,7 +81,11 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
             (lines, true) => lines.to_string(),
             (lines, false) => format!("{lines}, too many for its colours"),
         };
-        let others = added[n].as_ref().map_or("not bounded".into(), |time| format!("{} a job", brief(*time)));
+        let others = match added.get(n) {
+            Some(Ok(time)) => format!("{} a job", brief(*time)),
+            Some(Err(_)) => "not bounded".into(),
+            None => "not counted".into(),
+        };
         let counted = match (verdict.bound, verdict.reloads) {
             (Bound::None, _) | (_, Reloads::None) => "nothing".into(),
             (_, Reloads::OfEachTask) => "each task's own".to_string(),

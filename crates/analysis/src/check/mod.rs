@@ -61,7 +61,7 @@ pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Ch
 }
 
 /// By task, what other cores add to each job: by the lines that they ask for and by colours, the smaller where the file tells both; or why
-/// nobody knows.
+/// nobody knows. Nothing where the file tells neither.
 pub fn added_by_others(system: &System) -> Vec<Result<Duration, String>> {
     caches::added(system, CacheDelay::Geometry.working_sets(system).as_ref())
 }
