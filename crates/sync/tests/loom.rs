@@ -6,7 +6,6 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::facade::AtomicU32;
 use tactus_sync::{Lock, MessageRing, Order, Rank, TripleBuffer};
 
 struct Outer;
