@@ -32,11 +32,8 @@ type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static
 /// The target of the bare machine.
 const BARE: &str = "x86_64-unknown-none";
 
-/// The lints of what runs on the host.
-const LINTS: &str = "lints";
-
 /// What tests whole systems, and is built with them.
-const SCENARIO_LINTS: [&str; 5] = ["clippy", "--quiet", "--all-targets", "-p", "tactus-scenarios"];
+const SCENARIO_LINTS: [&str; 4] = ["clippy", "--all-targets", "-p", "tactus-scenarios"];
 
 /// What runs on the bare machine.
 const BARE_LINTS: [&str; 24] = [
@@ -138,23 +135,20 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     // A build of its own for each checker, beside the ordinary one.
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
     let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
-    // Everything is read and checked once: what compiles the unit tests lints them, and what the documentation needs of libraries
-    // is what the scenarios' lints need.
+    // What the documentation needs of libraries is what the lints before have checked, if it is asked of the same compiler.
     let driver = linting_compiler();
-    // As `cargo clippy` without further words does; a warning fails the step.
-    let linting: Vec<(&str, &str)> = match &driver {
-        Some(driver) => vec![("RUSTC_WORKSPACE_WRAPPER", driver), ("CLIPPY_ARGS", "")],
-        None => Vec::new(),
-    };
-    let documenting: Vec<(&str, &str)> = [("RUSTDOCFLAGS", "-D warnings")].into_iter().chain(linting.clone()).collect();
+    let mut documenting = vec![("RUSTDOCFLAGS", "-D warnings")];
+    if let Some(driver) = &driver {
+        documenting.extend([("RUSTC_WORKSPACE_WRAPPER", driver.as_str()), ("CLIPPY_ARGS", "")]);
+    }
     let steps: [Step; 10] = [
         (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
-        (TestKind::Lints, LINTS, &["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"], &[]),
-        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &linting),
-        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &documenting),
+        (TestKind::Lints, "lints", &["clippy", "--all-targets"], &[]),
         (TestKind::Lints, "lints, scenarios", &SCENARIO_LINTS, &[]),
         (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
         (TestKind::Lints, "lints, with a heap", &HEAP_LINTS, &[]),
+        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
+        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &documenting),
         (
             TestKind::Models,
             "models, loom",
@@ -171,9 +165,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
     ];
     for (kind, name, words, variables) in steps {
-        // What compiles the unit tests has these lints; alone they are quicker without tests.
-        let linted_with_tests = name == LINTS && arguments.only.is_none() && driver.is_some();
-        if !wanted(kind) || linted_with_tests {
+        if !wanted(kind) {
             continue;
         }
         if words.contains(&BARE) && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
@@ -228,8 +220,7 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
     })?;
     progress.end();
     let said = String::from_utf8_lossy(&output.stdout);
-    let lints = warnings(&String::from_utf8_lossy(&output.stderr));
-    let good = output.status.success() && lints == 0;
+    let good = output.status.success() && warnings(&String::from_utf8_lossy(&output.stderr)) == 0;
     if counts {
         slow.extend(cost::programs(&said, &String::from_utf8_lossy(&output.stderr)));
     }
@@ -256,7 +247,7 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
     Ok(count)
 }
 
-/// Clippy's compiler, if the toolchain has it: it compiles as the other one does, and says what its lints find.
+/// Clippy's compiler, if the toolchain has it.
 fn linting_compiler() -> Option<String> {
     let asked = Command::new("rustc").args(["--print", "sysroot"]).stderr(Stdio::null()).output().ok()?;
     let driver = Path::new(String::from_utf8_lossy(&asked.stdout).trim()).join("bin/clippy-driver");
@@ -268,7 +259,8 @@ fn has_part(cargo: &OsString, part: &str) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// How many of the things that cargo compiled have warnings: `warning: `tactus-sim` (lib) generated 2 warnings`.
+/// How many of the things that cargo compiled have warnings: `warning: `tactus-sim` (lib) generated 2 warnings`. Told to be quiet, it does not
+/// say so.
 fn warnings(words: &str) -> usize {
     words.lines().filter(|line| line.starts_with("warning: `") && line.contains(" generated ")).count()
 }
@@ -321,7 +313,7 @@ fn shortened<'a>(block: &[&'a str]) -> Vec<&'a str> {
 
 /// What cargo said besides which program it compiles and runs.
 fn complaints(words: &str) -> String {
-    let chat = ["Compiling", "Running", "Finished", "Doc-tests", "Blocking", "Downloading", "Downloaded"];
+    let chat = ["Checking", "Compiling", "Running", "Finished", "Doc-tests", "Blocking", "Downloading", "Downloaded"];
     let told = |line: &&str| !line.starts_with(' ') || !chat.iter().any(|it| line.trim_start().starts_with(it));
     words.lines().filter(told).collect::<Vec<_>>().join("\n")
 }
