@@ -72,8 +72,10 @@ static ENDED: AtomicU64 = AtomicU64::new(0);
 /// Where the restart of the root's victim goes on.
 static STEP: AtomicU64 = AtomicU64::new(0);
 static RESTARTING: AtomicBool = AtomicBool::new(false);
-/// Whether what was to be broken is.
+/// How often what was to be broken is.
 static PLANTED: AtomicU64 = AtomicU64::new(0);
+/// Odd: some ways put right what they have broken before.
+const MOST_PLANTED: u64 = 3;
 /// The period from which on it is asked for.
 const PLANTS: u64 = 8;
 
@@ -130,15 +132,16 @@ fn number_of_name() -> u64 {
 }
 
 /// What the kernel is asked to break, by the number after `plant-` in the system's name: whether it finds that out is for a test
-/// to see. Another kernel than one made for that knows no such call.
+/// to see. Another kernel than one made for that knows no such call. What another core has put right before the kernel looked is broken
+/// again.
 fn plant() {
     let name = name_text(&info().system);
     let way = name.strip_prefix("plant-").and_then(|rest| rest.split('-').next()?.parse::<u64>().ok());
-    let Some(way) = way.filter(|_| PLANTED.load(SeqCst) == 0) else { return };
+    let Some(way) = way.filter(|_| PLANTED.load(SeqCst) < MOST_PLANTED) else { return };
     let status = calls::raw(0x7461_6374_0000 + way, [0; 6]);
     if status == 0 {
         tell!("planted: {way}");
-        PLANTED.store(1, SeqCst);
+        PLANTED.fetch_add(1, SeqCst);
     }
 }
 
