@@ -122,7 +122,8 @@ fn release<P: Policy>(
 #[inline(always)]
 pub fn unlock<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>) -> Option<u64> {
     let Core { policy, own, state } = &mut *running;
-    let Some(next) = hand_over(state, (*policy, own), core) else { return Some(UNLOCKED) };
+    let next = if state.hands_over { hand_over(state, (*policy, own), core) } else { None };
+    let Some(next) = next else { return Some(UNLOCKED) };
     drop(running);
     give::<R>(core, &next, SWITCH_RETURN)
 }

@@ -7,7 +7,7 @@ use crate::root::sections::{none_reported, Reported};
 use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, ServerKind};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol, ServerKind};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
@@ -126,6 +126,8 @@ pub struct CoreState {
     pub lines: Option<u64>,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
+    /// Whether resources are handed over by inheritance, which has a short way.
+    pub hands_over: bool,
 }
 
 /// Whether nothing beside the policy's work is to be done at its decisions on the core.
@@ -136,6 +138,14 @@ fn is_lone(system: &System, core: u8) -> bool {
 /// Whether ends of time-outs may take the short way: monitors are told of all that happens.
 fn has_short_way(system: &System) -> bool {
     system.watched.is_none() && system.setup.kind.has_short_way()
+}
+
+/// Whether some resource has the protocol of inheritance.
+fn hands_over(setup: &PolicyConfig) -> bool {
+    match &setup.kind {
+        PolicySpec::Resources(all) => all.resources.iter().any(|it| it.protocol == ResourceProtocol::Inheritance),
+        _ => false,
+    }
 }
 
 /// The lines that were asked for on the core so far, where a budget is one of misses.
@@ -187,6 +197,7 @@ impl CoreState {
             event_calls: [None; 2],
             lines: counted(system, core),
             sections: none_reported(&system.setup),
+            hands_over: hands_over(&system.setup),
         }
     }
 
