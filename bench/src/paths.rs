@@ -199,8 +199,12 @@ impl Names {
     fn purpose(&self, name: &str) -> &str {
         // Other crates have functions of the same names.
         let function = name.split_once(": ").map_or(name, |it| it.1);
-        if function.trim_start_matches('<').starts_with("bench_") {
+        let function = function.trim_start_matches('<');
+        if function.starts_with("bench_") || function.starts_with("sched_bench::") {
             return "The measuring component's own.";
+        }
+        if function.contains("tactus_entries::") {
+            return "An entry that the component declares.";
         }
         let parts: Vec<&str> = name.rsplit([':', ' ', '<', '>']).filter(|it| !it.is_empty()).collect();
         let (last, modules) = parts.split_first().map_or((name, &[][..]), |(last, modules)| (*last, modules));
