@@ -47,7 +47,12 @@ pub fn schedulable(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withh
         return Demand::Undecided;
     };
     let h = |t: i128| b + tasks.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>() + withheld(processor, t);
-    let mut before = l + 1;
+    at_deadlines(tasks, l, effort, h)
+}
+
+/// Whether the demand h(t) fits into each window t that ends at a deadline and is no longer than `longest`, the last ones first.
+pub(super) fn at_deadlines(tasks: &[Sporadic], longest: i128, effort: &mut Effort, h: impl Fn(i128) -> i128) -> Demand {
+    let mut before = longest + 1;
     loop {
         if !effort.spend(2 * tasks.len()) {
             return Demand::Undecided;

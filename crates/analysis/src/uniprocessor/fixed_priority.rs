@@ -32,18 +32,30 @@ pub fn response(
         return None;
     }
     let b = i128::from(blocking.as_nanos());
-    let mut worst = 0;
-    let mut w = b;
+    let others = |w: i128| -> i128 {
+        higher.iter().map(|τ| ceil_div(w + τ.j(), τ.t()) * τ.c()).sum::<i128>() + withheld(processor, w)
+    };
+    longest(task, (b, i128::MAX), (effort, higher.len()), others)
+}
+
+/// The longest response of the jobs of a busy period that begins with so much blocking, where others take `others(w)` of a window w.
+/// `None` if it is over `most`, the period does not end, or the effort does not do, of which each step takes `terms`.
+pub(super) fn longest(
+    task: &Sporadic,
+    (blocking, most): (i128, i128),
+    (effort, terms): (&mut Effort, usize),
+    others: impl Fn(i128) -> i128,
+) -> Option<Duration> {
+    let (mut worst, mut w) = (0, blocking);
     for q in 0.. {
         let own = (q + 1) * task.c();
         // The window of job q holds that of job q − 1 and one more execution: a start below the fixed point.
         w += task.c();
         loop {
-            if w > HORIZON || !effort.spend(higher.len()) {
+            if w > HORIZON || task.j() + w - q * task.t() > most || !effort.spend(terms) {
                 return None;
             }
-            let others: i128 = higher.iter().map(|τ| ceil_div(w + τ.j(), τ.t()) * τ.c()).sum();
-            let next = b + own + others + withheld(processor, w);
+            let next = blocking + own + others(w);
             if next <= w {
                 break;
             }

@@ -32,9 +32,9 @@
 
 use crate::effort::{Effort, HORIZON};
 use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
-use crate::uniprocessor::edf_demand::{jobs_due, last_deadline_before, Demand};
+use crate::uniprocessor::edf_demand::{self, jobs_due, Demand};
 use crate::uniprocessor::edf_response::arrivals_to_try;
-use crate::uniprocessor::{busy_period, overloaded};
+use crate::uniprocessor::{busy_period, fixed_priority, overloaded};
 use tactus_time::Duration;
 
 /// What the tasks of a core, the most urgent first, lose to each other and to the system's own work.
@@ -181,27 +181,10 @@ fn response(
         }
         sum
     };
-    let (mut worst, mut w) = (0, b);
-    for q in 0.. {
-        let own = (q + 1) * task.c();
-        w += task.c();
-        loop {
-            if w > HORIZON || task.j() + w - q * task.t() > most || !effort.spend(i * (i + 1)) {
-                return None;
-            }
-            let others: i128 = (0..i).map(|j| arrivals(j, w) * tasks[j].c() + delay(j, w)).sum();
-            let next = b + own + others + withheld(processor, w);
-            if next <= w {
-                break;
-            }
-            w = next;
-        }
-        worst = worst.max(task.j() + w - q * task.t());
-        if task.j() + w <= (q + 1) * task.t() {
-            break;
-        }
-    }
-    Some(to_duration(worst))
+    let others = |w: i128| -> i128 {
+        (0..i).map(|j| arrivals(j, w) * tasks[j].c() + delay(j, w)).sum::<i128>() + withheld(processor, w)
+    };
+    fixed_priority::longest(task, (b, most), (effort, i * (i + 1)), others)
 }
 
 /// What jobs cause within windows, by how many of the tasks can be due there.
@@ -312,18 +295,5 @@ pub fn demand(
         let jobs: i128 = tasks.iter().zip(caused).map(one).sum();
         b + jobs + withheld(&Reloading { core, reload: *reload }, t)
     };
-    let mut before = longest + 1;
-    loop {
-        if !effort.spend(2 * tasks.len()) {
-            return Demand::Undecided;
-        }
-        let Some(t) = last_deadline_before(tasks, before) else {
-            return Demand::Fits;
-        };
-        let demand = h(t);
-        if demand > t {
-            return Demand::Exceeds { window: to_duration(t), demand: to_duration(demand) };
-        }
-        before = if demand < t { demand + 1 } else { t };
-    }
+    edf_demand::at_deadlines(tasks, longest, effort, h)
 }
