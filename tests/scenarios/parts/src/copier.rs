@@ -2,16 +2,13 @@
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+mod lines;
+
+use core::sync::atomic::Ordering::Relaxed;
+use lines::LINES;
 use tactus_rt::{clock, Job};
 
 tactus_rt::component! { job: sweep, services: [] }
-
-/// A line of a cache each: a quarter more than the megabyte of the shared level.
-#[repr(align(64))]
-struct Line(AtomicU64);
-
-static LINES: [Line; 20 << 10] = [const { Line(AtomicU64::new(0)) }; 20 << 10];
 
 fn sweep(job: &Job) {
     for line in core::hint::black_box(&LINES) {
