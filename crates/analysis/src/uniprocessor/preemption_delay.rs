@@ -121,7 +121,7 @@ enum Union {
 }
 
 /// The worst-case response times under fixed priorities, the most urgent task first. `None` as in
-/// [`fixed_priority::response`](super::fixed_priority::response).
+/// [`fixed_priority::response`].
 pub fn by_priority(
     tasks: &[Sporadic],
     delays: &PreemptionDelays,
@@ -273,7 +273,7 @@ fn response_by_deadline(
     Some(to_duration(worst))
 }
 
-/// Judges the tasks by their demand under earliest deadline first. As [`edf_demand::schedulable`](super::edf_demand::schedulable).
+/// Judges the tasks by their demand under earliest deadline first. As [`edf_demand::schedulable`].
 pub fn demand(
     tasks: &[Sporadic],
     delays: &PreemptionDelays,
