@@ -15,6 +15,7 @@
 
 mod arrivals;
 mod kill;
+mod misses;
 mod observe;
 mod sections;
 mod short_way;
@@ -35,7 +36,7 @@ use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter, TraceRing};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
-use tactus_rt::{calls, clock, counters, Caller};
+use tactus_rt::{calls, clock, Caller};
 
 /// Makes a program a root scheduler that decides by this policy.
 #[macro_export]
@@ -410,25 +411,6 @@ fn tell_wait<P: Policy>(
     writer
 }
 
-/// Tells the policy how many lines the core has asked memory for since the last decision.
-#[cold]
-#[inline(never)]
-fn tell_misses<P: Policy>(
-    (policy, own): (&P, &mut P::Core),
-    (told, running, job): (&mut Option<u64>, Subject, u32),
-    (mut writer, core): (RingWriter, CoreId),
-    now: Instant,
-) -> RingWriter {
-    let lines = counters::lines_of(core.0).unwrap_or(0);
-    let lines = u32::try_from(lines.wrapping_sub(told.replace(lines).unwrap_or(lines))).unwrap_or(u32::MAX);
-    if lines > 0 {
-        let subject = running.with_level(InputKind::Misses as u8);
-        writer.store(Stored::about(subject, now, core, EventKind::Input, job, lines.into()));
-        policy.input(own, Input::Misses { lines });
-    }
-    writer
-}
-
 /// Tells the policy what the running job does to events.
 #[cold]
 #[inline(never)]
@@ -461,7 +443,7 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, mut writer| {
         if P::RESOURCES && state.lines.is_some() {
             let telling = (&mut state.lines, state.running, state.job);
-            writer = tell_misses((policy, own), telling, (writer, core), look.now);
+            writer = misses::tell((policy, own), telling, (writer, core), look.now);
         }
         if reason == EntryReason::Arrival {
             writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);

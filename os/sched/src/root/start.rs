@@ -2,8 +2,9 @@
 
 use crate::recovery::Recovery;
 use crate::root::arrivals::line_tasks;
+use crate::root::misses::regulated;
 use crate::root::observe::Watched;
-use crate::root::state::{is_ready, place, regulated, RootProgram, System};
+use crate::root::state::{is_ready, place, RootProgram, System};
 use crate::runtime::make_policy;
 use core::sync::atomic::AtomicBool;
 use tactus_rt::scheduler::task_cards;

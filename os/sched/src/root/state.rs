@@ -2,17 +2,17 @@
 
 use crate::recovery::{Host, Recovery};
 use crate::root::arrivals::{Arrivals, LineTasks};
+use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::sections::{none_reported, Reported};
 use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol, ServerKind};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::clock;
-use tactus_rt::counters::lines_of;
 use tactus_rt::scheduler::{task_cards, Borrowed, Once, PerCore, TraceRing};
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 
@@ -32,13 +32,6 @@ pub struct System {
     pub watched: Option<Watched>,
     /// The cores on which a server has a budget of misses.
     pub regulated: CoreSet,
-}
-
-/// The cores on which a server has a budget of misses.
-pub fn regulated(setup: &PolicyConfig) -> CoreSet {
-    let servers = setup.kind.tree().map_or(&[][..], |tree| &tree.servers);
-    let of_misses = servers.iter().filter(|it| it.supply.is_some_and(|supply| supply.kind == ServerKind::Misses));
-    CoreSet::from_bits(of_misses.fold(0, |all, server| all | server.cores.bits()))
 }
 
 impl System {
@@ -148,17 +141,6 @@ fn hands_over(setup: &PolicyConfig) -> bool {
     }
 }
 
-/// The lines that were asked for on the core so far, where a budget is one of misses.
-///
-/// # Panics
-/// If nobody counts them: such a system must not run as if they were none.
-fn counted(system: &System, core: u8) -> Option<u64> {
-    system.regulated.contains(CoreId(core)).then(|| match lines_of(core) {
-        Some(lines) => lines,
-        None => panic!("a budget is one of misses, and nobody counts them"),
-    })
-}
-
 impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
@@ -195,7 +177,7 @@ impl CoreState {
             arrivals: Arrivals::NONE,
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
-            lines: counted(system, core),
+            lines: misses::counted(system.regulated, core),
             sections: none_reported(&system.setup),
             hands_over: hands_over(&system.setup),
         }
