@@ -253,6 +253,11 @@ fn unsafe_code_is_in_its_rooms_only() {
     let mut found = Vec::new();
     for room in rooms().into_iter().filter(|room| !MAY_BE_UNSAFE.contains(&room.path.as_str())) {
         let has = |file: &PathBuf| {
+            // Most files have not even the words.
+            let text = std::fs::read_to_string(file).expect("a file of a room is read");
+            if !text.contains("unsafe") && !text.contains("no_mangle") {
+                return false;
+            }
             let mut visitor = Unsafe::default();
             visitor.visit_file(&parse(file));
             visitor.0
