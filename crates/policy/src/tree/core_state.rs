@@ -116,12 +116,12 @@ impl CoreState {
     pub(super) fn is_in_root(&self) -> bool {
         [&self.path, &self.charged].into_iter().all(|path| path.iter().eq([(self.root, false)]))
     }
-    /// The core, which was idle, is in this server from now on.
+    /// The core, the only one of its domain, which was idle, is in this server from now on. What it is charged for says so, and the next plan
+    /// finds the way to the planned task anew.
+    #[inline(always)]
     pub(super) fn enter_server(&mut self, vp: usize) {
-        self.path.clear();
-        self.path.push(self.root, false);
-        self.path.push(vp, false);
-        self.charged = self.path;
+        self.charged.length = 2;
+        [self.charged.at[0], self.charged.at[1]] = [(self.root as u16, false), (vp as u16, false)];
     }
     /// The core, the only one of its domain, runs the job from now on, inside the server that it is in. What other cores ask for it need not
     /// say: what it was offered and notified of, what it is planned to run, and when it is to be entered.

@@ -88,6 +88,18 @@ impl Queues {
         }
         true
     }
+    /// Puts an entity's key into its queue, if nothing is in that. Whether it was so.
+    #[inline(always)]
+    pub(crate) fn insert_only(&mut self, queue: usize, key: Key) -> bool {
+        match (self.heaps.get_mut(queue), self.place.get_mut(key.place())) {
+            (Some(heap), Some(place)) if heap.is_empty() => {
+                heap.push(key);
+                *place = 0;
+                true
+            }
+            _ => false,
+        }
+    }
     /// Takes the entity's key out, if it is in.
     #[inline]
     pub(crate) fn remove(&mut self, entity: usize) {
