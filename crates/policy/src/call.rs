@@ -69,6 +69,11 @@ pub enum Input {
         /// How many.
         lines: u32,
     },
+    /// A period of work that gives way to the core's counter is over: the first call since then.
+    Sample {
+        /// What was counted on the core since the sample before.
+        events: u32,
+    },
     /// The running job does this to an event. [`Event::Signal`] follows.
     Event(EventCall),
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.

@@ -178,7 +178,10 @@ fn successors(tree: &Tree, places: &[usize]) -> Vec<(usize, usize)> {
 fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> VirtualProcessor {
     let server = &tree.servers[number];
     let order = tree.servers[usize::from(server.parent)].order;
+    let yields = server.supply.is_some_and(|supply| supply.kind.yields());
     let rank = match order {
+        // Behind all that has a budget.
+        _ if yields => u64::MAX,
         TaskOrder::FixedPriority => u64::from(u32::MAX - server.priority),
         _ => server.supply.map_or(0, |supply| supply.period.as_nanos()),
     };

@@ -34,6 +34,7 @@ mod short_way;
 mod task_state;
 mod timetable;
 mod windows;
+mod yielding;
 
 use crate::tickets::{ContainerRank, Tickets};
 use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError, ResourceSet};
@@ -51,6 +52,7 @@ use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::EventCall;
 use tactus_time::{Instant, TaskId};
+pub use yielding::Sampler;
 
 /// What cores share: the domains of several cores.
 pub struct Servers {
@@ -282,6 +284,10 @@ impl Policy for Servers {
             }
             (Input::Wait { until }, _) => core.wait = until,
             (Input::Misses { lines }, _) => core.lines = core.lines.saturating_add(lines),
+            (Input::Sample { events }, Home::Own(domain)) => domain.note_sample(core.place, events),
+            (Input::Sample { events }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).note_sample(core.place, events);
+            }
             (Input::Event(call), _) => {
                 if let Some(next) = core.calls.get_mut(core.called) {
                     *next = call;

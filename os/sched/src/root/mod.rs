@@ -22,6 +22,7 @@ mod short_way;
 mod start;
 mod state;
 mod verdict;
+mod yielding;
 
 use crate::recovery::{self, Lost};
 use crate::runtime::{
@@ -436,6 +437,9 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
         if P::RESOURCES && state.lines.is_some() {
             let telling = (&mut state.lines, state.running, state.job);
             writer = misses::tell((policy, own), telling, (writer, core), look.now);
+        }
+        if let Some(counter) = state.counter.as_mut().filter(|_| P::RESOURCES) {
+            writer = yielding::tell((policy, own), counter, (writer, core), look.now);
         }
         if reason == EntryReason::Arrival {
             writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);

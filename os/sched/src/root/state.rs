@@ -5,10 +5,11 @@ use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::sections::{none_reported, Reported};
+use crate::root::yielding::{self, Counter};
 use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol, Sampler};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
@@ -83,7 +84,7 @@ pub struct CoreState {
     pub end: Instant,
     /// When something beside the policy's work is due: the next piece of a restart, what monitors await, or the end.
     pub limit: Instant,
-    /// The same where the policy's work is all: zero where monitors are told of what it decides, or misses are counted.
+    /// The same where the policy's work is all: zero where monitors are told of what it decides, or counters are read.
     pub lone_limit: Instant,
     /// The same for the short path of the timer, which not every policy has.
     pub short_limit: Instant,
@@ -121,6 +122,8 @@ pub struct CoreState {
     pub event_calls: [Option<EventCall>; 2],
     /// Lines that were asked for on this core when the policy was told so last; nothing where no budget is one of misses.
     pub lines: Option<u64>,
+    /// The core's counter, where work gives way to it.
+    pub counter: Option<Counter>,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
     /// Whether resources are handed over by inheritance, which has a short way.
@@ -129,7 +132,8 @@ pub struct CoreState {
 
 /// Whether nothing beside the policy's work is to be done at its decisions on the core.
 fn is_lone(system: &System, core: u8) -> bool {
-    system.watched.is_none() && !system.regulated.contains(CoreId(core))
+    let counts = system.regulated.contains(CoreId(core)) || Sampler::of(&system.setup, CoreId(core)).is_some();
+    system.watched.is_none() && !counts
 }
 
 /// Whether ends of time-outs may take the short way: monitors are told of all that happens.
@@ -183,6 +187,7 @@ impl CoreState {
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
             lines: misses::counted(system.regulated, core),
+            counter: yielding::counter(&system.setup, core),
             sections: none_reported(&system.setup),
             hands_over: hands_over(&system.setup),
         };

@@ -53,3 +53,4 @@ mod unsafe_sites;
 mod waits;
 mod windows;
 mod word;
+mod yielding;
