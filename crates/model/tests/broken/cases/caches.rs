@@ -1,0 +1,68 @@
+//! Colours, caches, budgets of misses.
+
+use crate::Case;
+
+pub const CASES: &[Case] = &[
+    ("e0-colours.toml", &[
+        (13, "[kernel]: colour is 4, not one of the machine's, 0 to 3; choose another, or write more colours in [machine]"),
+        (20, "colour 1 is named twice; remove one"),
+        (28, "its memory is that of component \"b\", and so are its colours; write colours there"),
+        (35, "it names no colour, and nothing can be without memory; name one, or remove the line"),
+        (52, "colours is \"all\"; write a list of colours like [0, 1]"),
+        (58, "colour 3 is of none of those that share it; choose one of theirs, or give it to one of them"),
+        (60, "its dma has 2 pages in one piece, and the longest row of its driver's colours is 1; give the driver more colours in a row"),
+    ]),
+    ("e1-no-colour-left.toml", &[(20, "every colour is somebody's, and none is left for the scheduler and for whatever names none; leave one unnamed")]),
+    ("e2-colours-from-nothing.toml", &[
+        (10, "colours are to come from a geometry, and there is none; add a line like geometry = \"i7-2600\""),
+        (17, "colour is 1, more than there are: memory has one colour"),
+    ]),
+    ("e3-no-such-machine.toml", &[
+        (10, "there is neither a machine \"i7-2700\" nor such a file; take one of i7-2600, ryzen-7-7700,"),
+        (11, "colours is \"from geometrie\"; write a whole number or \"from geometry\""),
+        (14, "key \"colors\" is not known here; did you mean \"colours\"?"),
+    ]),
+    ("e6-misses.toml", &[
+        (12, "its budget is one of misses, and nothing says how fast a core may ask for lines; add a line like memory-line = \"30 ns\""),
+        (16, "\"misses\" is missing; add a line like misses = 2000"),
+        (16, "\"period\" is missing; add a line like period = \"1 ms\""),
+        (21, "its budget is one of misses, and it has one of time as well; leave misses and period"),
+        (32, "only a server of kind misses has a budget of misses; choose that kind, or remove it"),
+    ]),
+    ("e7-misses-limits.toml", &[
+        (11, "miss-cost is 10 ns, less than memory-line, 30 ns"),
+        (16, "misses is 0, none"),
+        (23, "misses is 100000, more than the 33333 lines that memory serves in its period of 1 ms"),
+        (31, "period is 500 µs, less than 800 µs, in which the counter is looked at 16 times; lengthen it"),
+    ]),
+    ("e8-misses-of-a-task.toml", &[(17, "misses is 100000, more than the 33333 lines that memory serves in its execution time of 1 ms; lower it")]),
+    ("e9-misses-without-memory-line.toml", &[(14, "it has misses, and nothing says how fast a core may ask for lines; add a line like")]),
+    ("ea-misses-cost.toml", &[(10, "miss-cost is given, but not how fast a core may ask for lines; add a line like memory-line = \"30 ns\"")]),
+    ("eb-misses-inside.toml", &[
+        (13, "it is of kind misses, and there are servers inside; put tasks into it"),
+        (13, "and goes on without budget; remove \"background\""),
+        (13, "and schedulers are \"per-server\", which see no counter; choose schedulers = \"single\""),
+        (21, "which see no counter"),
+        (21, "and lies in another server; remove \"parent\": the budget is one of the core"),
+    ]),
+    ("f0-caches-ways.toml", &[(10, "ways")]),
+    ("e4-more-colours-than-the-machine-has.toml", &[(11, "page colours")]),
+    ("e5-colours-no-power-of-two.toml", &[(11, "colours is 24, no power of two up to 64")]),
+    ("fb-caches-threads.toml", &[(10, "9 threads of a core: give 1 to 8")]),
+    ("fc-caches-power.toml", &[(10, "the page is 5000: give a power of two")]),
+    ("fd-caches-clock.toml", &[(10, "0 cycles in a second: give")]),
+    ("fe-caches-long-line.toml", &[(10, "8192 bytes of a line: give 8 to 4096")]),
+    ("ff-caches-second.toml", &[(10, "the second level is inclusive and has 32768 bytes, the caches above it 65536: make it larger")]),
+    ("fg-caches-slices.toml", &[(10, "has fewer than four sets: leave the index")]),
+    ("fh-caches-busy.toml", &[(10, "give memory_busy at most that, or leave it out")]),
+    ("f1-caches-sets.toml", &[(10, "the shared level: ")]),
+    ("f2-caches-line.toml", &[(10, "the line")]),
+    ("f3-caches-inclusive.toml", &[(10, "the shared level is inclusive")]),
+    ("f4-caches-key.toml", &[(10, "unknown field `clock`")]),
+    ("f5-caches-protocol.toml", &[(10, "unknown variant `MSI`")]),
+    ("f6-caches-cores.toml", &[(10, "cores")]),
+    ("f7-caches-page.toml", &[(10, "its pages have 16384 bytes, and the kernel's have 4096; write page = 4096 there")]),
+    ("f8-caches-victim.toml", &[(10, "victim")]),
+    ("f9-caches-hash.toml", &[(11, "the slice hash of the shared level keeps at most 32 apart")]),
+    ("fa-caches-too-few-cores.toml", &[(10, "this machine has 4 processors, and the system has 8 cores; take a larger machine, or fewer cores")]),
+];
