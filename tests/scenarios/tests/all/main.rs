@@ -31,6 +31,8 @@ mod iso;
 mod isolation;
 mod late;
 mod monitored;
+mod monitored_alike;
+mod monitored_costs;
 mod monitors;
 mod partitions;
 mod per_server;
