@@ -120,18 +120,25 @@ impl End {
 
     /// One of the shared counters. Only after `open`.
     fn shared(&self, at: u64) -> &'static AtomicU64 {
+        End::shared_at(self.base.load(Ordering::Relaxed), at)
+    }
+
+    /// The same of the buffer that is there.
+    #[inline(always)]
+    fn shared_at(base: u64, at: u64) -> &'static AtomicU64 {
         // SAFETY: `base` is where the memory manager has mapped the buffer, writable, a page at least; it stays there. The
         // other side may write the counter at any time, which atomics allow.
-        unsafe { &*((self.base.load(Ordering::Relaxed) + at) as *const AtomicU64) }
+        unsafe { &*((base + at) as *const AtomicU64) }
     }
 
     /// The words of the slot of this side's next message, and the message after it is the next one from now on. Only after `open`.
-    fn next_slot(&self) -> &'static [AtomicU64; WORDS] {
-        let (place, slots) = (self.place.load(Ordering::Relaxed), self.slots.load(Ordering::Relaxed));
+    #[inline(always)]
+    fn next_slot(&self, base: u64, slots: u64) -> &'static [AtomicU64; WORDS] {
+        let place = self.place.load(Ordering::Relaxed);
         self.place.store(if place + 1 < slots { place + 1 } else { 0 }, Ordering::Relaxed);
         // SAFETY: as in `shared`: a slot of the buffer, which is a multiple of eight bytes from its page's start. Only this and `open`
         // write the place, and both leave it below the number of slots.
-        unsafe { &*((self.base.load(Ordering::Relaxed) + SLOTS + place * SLOT) as *const [AtomicU64; WORDS]) }
+        unsafe { &*((base + SLOTS + place * SLOT) as *const [AtomicU64; WORDS]) }
     }
 
     fn is_open(&self) -> bool {
@@ -224,10 +231,13 @@ impl Sender {
     /// # Errors
     /// [`ChannelError::Full`], [`ChannelError::Broken`], [`ChannelError::Closed`]; [`ChannelError::NoJob`], though it was sent.
     pub fn send(&self, message: &Message) -> Result<bool, ChannelError> {
-        if !self.end.is_open() {
-            return self.pass_on(message);
+        // Word by word, so that no copy lies in memory where it is put into a slot at once.
+        let [w0, w1, w2, w3, w4, w5, w6, w7] = *message;
+        let base = self.end.base.load(Ordering::Relaxed);
+        if base == 0 {
+            return self.pass_on([w0, w1, w2, w3, w4, w5, w6, w7]);
         }
-        let was_empty = self.put(message)?;
+        let was_empty = self.put(base, [w0, w1, w2, w3, w4, w5, w6, w7])?;
         self.release(was_empty)
     }
 
@@ -235,8 +245,8 @@ impl Sender {
     /// no instruction more.
     #[cold]
     #[inline(never)]
-    fn pass_on(&self, message: &Message) -> Result<bool, ChannelError> {
-        self.end.pass(CHANNEL_SEND, message)?;
+    fn pass_on(&self, message: Message) -> Result<bool, ChannelError> {
+        self.end.pass(CHANNEL_SEND, &message)?;
         // Whether the receiver has taken everything before, only it knows.
         self.release(true)
     }
@@ -252,11 +262,12 @@ impl Sender {
         }
     }
 
-    /// Puts a message into the open channel; whether that was empty.
-    fn put(&self, message: &Message) -> Result<bool, ChannelError> {
+    /// Puts a message into the open channel, whose buffer is there; whether that was empty.
+    #[inline(always)]
+    fn put(&self, base: u64, message: Message) -> Result<bool, ChannelError> {
         let end = &self.end;
-        let sent = end.own.load(Ordering::Relaxed);
-        let waiting = sent.wrapping_sub(end.shared(TAKEN).load(Ordering::Acquire));
+        let (sent, taken) = (end.own.load(Ordering::Relaxed), End::shared_at(base, TAKEN));
+        let waiting = sent.wrapping_sub(taken.load(Ordering::Acquire));
         let slots = end.slots.load(Ordering::Relaxed);
         if waiting > slots {
             return Err(ChannelError::Broken);
@@ -264,15 +275,15 @@ impl Sender {
         if waiting == slots {
             return Err(ChannelError::Full);
         }
-        let slot = end.next_slot();
+        let slot = end.next_slot(base, slots);
         for word in 0..WORDS {
             slot[word].store(message[word], Ordering::Relaxed);
         }
         end.own.store(sent.wrapping_add(1), Ordering::Relaxed);
-        end.shared(SENT).store(sent.wrapping_add(1), Ordering::Release);
+        End::shared_at(base, SENT).store(sent.wrapping_add(1), Ordering::Release);
         // Either the receiver sees this message before it gives up, or this sees that it has taken everything.
         fence(Ordering::SeqCst);
-        Ok(end.shared(TAKEN).load(Ordering::Relaxed) == sent)
+        Ok(taken.load(Ordering::Relaxed) == sent)
     }
 
     /// Whether a message would find room. Of a channel that a monitor watches only [`Sender::send`] knows; then this is true.
@@ -379,7 +390,7 @@ impl Receiver {
         if waiting == 0 {
             return Ok(None);
         }
-        let slot = end.next_slot();
+        let slot = end.next_slot(end.base.load(Ordering::Relaxed), end.slots.load(Ordering::Relaxed));
         let message = core::array::from_fn(|word| slot[word].load(Ordering::Relaxed));
         end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
         end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);

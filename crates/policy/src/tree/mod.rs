@@ -69,6 +69,8 @@ pub struct Core {
     place: usize,
     /// Whether it was told anything since its last decision.
     told: bool,
+    /// Whether not, and arrivals may take the [quickest way](Policy::arrive_first).
+    arrives_first: bool,
     /// Until when this scheduler had the core, if its parent had it since.
     absent: Option<Instant>,
     /// What arrived and was not handled yet.
@@ -94,6 +96,7 @@ impl Core {
             home,
             place,
             told: false,
+            arrives_first: false,
             absent: None,
             arrivals,
             arrived: 0,
@@ -204,6 +207,7 @@ impl Policy for Servers {
                 if domain.resources.is_some() {
                     (core.awaits_unlock, core.locked) = (domain.awaits_unlock(), domain.locked());
                 }
+                core.arrives_first = domain.arrives_first;
                 decision
             }
             Home::Shared(place) => {
@@ -236,7 +240,7 @@ impl Policy for Servers {
         records: &mut S,
     ) -> Option<Decision> {
         match &mut core.home {
-            Home::Own(domain) if !core.told => domain.arrive_first(now, arrival, is_idle, records),
+            Home::Own(domain) if core.arrives_first => domain.arrive_first(now, arrival, is_idle, records),
             Home::Own(_) | Home::Shared(_) => None,
         }
     }
@@ -273,7 +277,7 @@ impl Policy for Servers {
     }
 
     fn input(&self, core: &mut Core, input: Input) {
-        core.told = true;
+        (core.told, core.arrives_first) = (true, false);
         match (input, &mut core.home) {
             (Input::Absent { since }, _) => core.absent = Some(since),
             (Input::Arrival { task, at }, _) => {

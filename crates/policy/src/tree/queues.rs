@@ -14,6 +14,39 @@ pub(crate) struct Queues {
     place: Vec<u32>,
 }
 
+/// See [`Queues::first_queue`].
+pub(crate) struct FirstQueue<'a> {
+    heap: &'a mut Vec<Key>,
+    places: &'a mut [u32],
+}
+
+impl FirstQueue<'_> {
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<Key> {
+        self.heap.first().copied()
+    }
+    /// Puts the key of an entity in that is in no queue and before all that are in this one.
+    #[inline(always)]
+    pub(crate) fn add_first(self, key: Key) {
+        debug_assert!(self.peek().is_none_or(|first| key < first) && self.places[key.place()] == OUT);
+        let mut hole = self.heap.len();
+        self.heap.push(key);
+        let (heap, places) = (&mut self.heap[..], self.places);
+        while hole > 0 {
+            let parent = (hole - 1) / 2;
+            let (Some(above), Some(below)) = (heap.get(parent).copied(), heap.get_mut(hole)) else { return };
+            *below = above;
+            if let Some(place) = places.get_mut(above.place()) {
+                *place = hole as u32;
+            }
+            hole = parent;
+        }
+        if let (Some(first), Some(place)) = (heap.first_mut(), places.get_mut(key.place())) {
+            (*first, *place) = (key, 0);
+        }
+    }
+}
+
 impl Queues {
     /// Empty queues. `home` says which queue each entity belongs to.
     pub(crate) fn new(queues: usize, home: Vec<u32>) -> Queues {
@@ -73,6 +106,11 @@ impl Queues {
         if let Some(place) = places.get_mut(key.place()) {
             *place = hole as u32;
         }
+    }
+    /// The first queue, where it is the only one with tasks.
+    #[inline(always)]
+    pub(crate) fn first_queue(&mut self) -> Option<FirstQueue<'_>> {
+        Some(FirstQueue { heap: self.heaps.first_mut()?, places: &mut self.place })
     }
     /// Puts the key of another entity of the queue in the place of this one's, if that is in it and nothing else is. Whether it was so.
     #[inline(always)]

@@ -20,10 +20,10 @@ impl Domain {
         Key::new(task.urgency().min(BACKGROUND - 1), place)
     }
 
-    /// The same of a job that is released then.
+    /// The same of a job that is released then, for one that [`TaskState::arrives_first`].
     #[inline(always)]
     pub(super) fn key_of_release(task: &TaskState, place: usize, at: Instant) -> Key {
-        Key::new(task.urgency_of(at).min(BACKGROUND - 1), place)
+        Key::new(task.urgency_at_release(at).min(BACKGROUND - 1), place)
     }
 
     pub(super) fn put_in_place(&mut self, place: usize) {

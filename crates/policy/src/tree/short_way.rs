@@ -20,7 +20,7 @@ impl Domain {
     pub(super) fn look_at_short_ways(&mut self) {
         let still = self.changes.is_none() && self.sequence.is_none() && self.schedules.is_none();
         self.arrives_alone = still && !self.laxities && self.core_states.len() == 1;
-        self.arrives_first = self.arrives_alone && self.resources.is_none();
+        self.arrives_first = self.arrives_alone && self.resources.is_none() && self.vps.len() == 1;
     }
 
     /// As [`Policy::may_arrive`](crate::Policy::may_arrive), on the only core of the domain.
@@ -40,23 +40,18 @@ impl Domain {
     ) -> Option<Decision> {
         let ([core_state], tasks) = (&mut self.core_states[..], &mut self.tasks[..]) else { return None };
         let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
-        let later = |heap: Option<Key>| heap.map_or(Instant::NEVER, Key::time);
-        let timer = later(self.due.peek()).min(later(core_state.replenish.peek()));
+        let timer = self.due.peek().map_or(Instant::NEVER, Key::time);
         let place = *self.places.get(task.index())?;
-        let (arrived, queue) = (tasks.get(place)?, core_state.queue);
-        if !self.arrives_first
-            || timer <= now
-            || at > now
-            || !core_state.ghosts.is_empty()
-            || arrived.queue != queue
-            || !arrived.runs_on()
-            || !arrived.arrives_alone(at)
-        {
+        let arrived = tasks.get(place)?;
+        debug_assert!(self.arrives_first);
+        if timer <= now || at > now || !arrived.arrives_first(at) {
             return None;
         }
-        let (key, subject, number) = (Domain::key_of_release(arrived, place, at), arrived.subject, arrived.released());
-        let first = self.queues.peek(queue);
-        let left = match (core_state.doing, first) {
+        // Without servers, there is one queue.
+        debug_assert!(core_state.replenish.peek().is_none() && core_state.ghosts.is_empty() && arrived.queue == 0);
+        let (key, subject, job) = (Domain::key_of_release(arrived, place, at), arrived.subject, arrived.released());
+        let queue = self.queues.first_queue()?;
+        let left = match (core_state.doing, queue.peek()) {
             (OnCore::Idle, None) if is_idle => None,
             (OnCore::Job { place: runs, job }, Some(first)) if !is_idle => {
                 let running = tasks.get_mut(runs)?;
@@ -70,16 +65,17 @@ impl Domain {
         };
         // From here on it is the short way.
         debug_assert!(core_state.is_in_root());
-        self.queues.add(queue, key);
-        let mut records = Recorder { sink, core: core_state.id, now };
+        queue.add_first(key);
         let arrived = &mut tasks[place];
-        arrived.release_alone(at, &mut records);
+        arrived.release_alone(at, job);
+        core_state.go_to(now, place, job);
+        let mut records = Recorder { sink, core: core_state.id, now };
+        records.about(EventKind::Release, subject, job, at.as_nanos());
         if let Some((subject, job)) = left {
             records.about(EventKind::Preempt, subject, job, 0);
         }
-        records.about(EventKind::Dispatch, subject, number, 0);
-        core_state.go_to(now, place, number);
-        let run = Running { task: arrived.id, job: number, charged: Duration::ZERO, arrived: Some(at) };
+        records.about(EventKind::Dispatch, subject, job, 0);
+        let run = Running { task: arrived.id, job, charged: Duration::ZERO, arrived: Some(at) };
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
     }
 
@@ -125,8 +121,9 @@ impl Domain {
             self.tasks[runs].charge(elapsed);
         }
         let arrived = &mut self.tasks[place];
-        arrived.release_alone(at, &mut records);
+        arrived.release_alone(at, arrived.released());
         let (key, subject, number) = (Domain::key_of(arrived, place), arrived.subject, arrived.job);
+        records.about(EventKind::Release, subject, number, at.as_nanos());
         if arrived.overrun == Overrun::Kill {
             self.due.insert(Key::at(arrived.due(), place));
             timer = timer.min(arrived.due());

@@ -6,7 +6,7 @@ use crate::reconfigure::Values;
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
-use tactus_record::{EventKind, Sink, Subject};
+use tactus_record::{EventKind, Subject};
 use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
@@ -72,6 +72,9 @@ pub(crate) struct TaskState {
     left_to_core: bool,
     /// What arrives for it may release a job on the short way.
     arrives_shortly: bool,
+    /// The same where its job has the core at once; and what its urgency is then: this, and the release where the mask says so.
+    arrives_first: bool,
+    urgency: (u64, u64),
     /// Neither its own rules nor turns end the time of its running job, and it stands for nobody.
     runs_on: bool,
 }
@@ -95,7 +98,7 @@ impl TaskState {
             }
             Some(_) => Instant::NEVER,
         };
-        TaskState {
+        let mut state = TaskState {
             id,
             level: task.level,
             subject: Subject::new(id, task.level as u8),
@@ -128,6 +131,28 @@ impl TaskState {
             // One that is held to a budget of each period has no arrivals.
             arrives_shortly: release.early().is_some() && place.overrun != Overrun::Stop && !order.takes_turns(),
             runs_on: matches!(place.overrun, Overrun::Continue | Overrun::Skip) && !order.takes_turns(),
+            arrives_first: false,
+            urgency: (0, 0),
+        };
+        if let Some(urgency) = state.urgency_by_release() {
+            (state.arrives_first, state.urgency) = (state.arrives_shortly && state.runs_on, urgency);
+        }
+        state
+    }
+
+    /// What its urgency is, and the mask of its release that is added to that, if it is made of these and nothing else.
+    fn urgency_by_release(&self) -> Option<(u64, u64)> {
+        match self.order {
+            TaskOrder::EarliestDeadline => Some((self.deadline.as_nanos(), u64::MAX)),
+            TaskOrder::FirstComeFirstServed => Some((0, u64::MAX)),
+            TaskOrder::FixedPriority
+            | TaskOrder::RateMonotonic
+            | TaskOrder::DeadlineMonotonic
+            | TaskOrder::ShortestJob => Some((self.urgency(), 0)),
+            TaskOrder::LeastLaxity
+            | TaskOrder::LaxityAtRelease
+            | TaskOrder::RoundRobin
+            | TaskOrder::FixedPriorityRoundRobin => None,
         }
     }
 
@@ -135,7 +160,7 @@ impl TaskState {
     pub(super) fn set_proxy(&mut self, proxy: bool) {
         self.proxy = proxy;
         if proxy {
-            (self.arrives_shortly, self.runs_on) = (false, false);
+            (self.arrives_shortly, self.arrives_first, self.runs_on) = (false, false, false);
         }
     }
 
@@ -176,13 +201,7 @@ impl TaskState {
 
     /// Less is more urgent.
     pub(crate) fn urgency(&self) -> u64 {
-        self.urgency_of(self.release)
-    }
-
-    /// The same of a job with this release.
-    #[inline(always)]
-    pub(super) fn urgency_of(&self, release: Instant) -> u64 {
-        let due = release.saturating_add(self.deadline);
+        let due = self.due();
         match self.order {
             TaskOrder::FixedPriority => u64::from(u32::MAX - self.priority),
             TaskOrder::RateMonotonic => self.period.as_nanos(),
@@ -191,7 +210,7 @@ impl TaskState {
             TaskOrder::LeastLaxity => due.as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos()),
             TaskOrder::LaxityAtRelease => due.as_nanos().saturating_sub(self.wcet.as_nanos()),
             TaskOrder::ShortestJob => self.wcet.as_nanos(),
-            TaskOrder::FirstComeFirstServed => release.as_nanos(),
+            TaskOrder::FirstComeFirstServed => self.release.as_nanos(),
             TaskOrder::RoundRobin => self.turn,
             TaskOrder::FixedPriorityRoundRobin => turn_of_priority(self.priority, self.turn),
         }
@@ -326,19 +345,32 @@ impl TaskState {
             && self.arrivals.as_ref().is_some_and(|arrivals| arrivals.is_alone(at))
     }
 
-    /// What [`arrives_alone`](TaskState::arrives_alone) has said of arrives: its job is released.
+    /// The same, where nothing but its end ends what the job is given, and its urgency is known beforehand or by its release.
     #[inline(always)]
-    pub(super) fn release_alone<S: Sink>(&mut self, at: Instant, records: &mut Recorder<S>) {
+    pub(super) fn arrives_first(&self, at: Instant) -> bool {
+        self.arrives_first && self.pending == 0 && self.arrivals.as_ref().is_some_and(|arrivals| arrivals.is_alone(at))
+    }
+
+    /// The urgency of a job with this release, for one that [`arrives_first`](TaskState::arrives_first).
+    #[inline(always)]
+    pub(super) fn urgency_at_release(&self, release: Instant) -> u64 {
+        let (own, mask) = self.urgency;
+        own.saturating_add(release.as_nanos() & mask)
+    }
+
+    /// What [`arrives_alone`](TaskState::arrives_alone) has said of arrives: its job, which has the [next](TaskState::released) number, is
+    /// released.
+    #[inline(always)]
+    pub(super) fn release_alone(&mut self, at: Instant, number: u32) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.pass(at);
         }
-        let number = self.released;
         self.released = number.wrapping_add(1);
-        records.about(EventKind::Release, self.subject, number, at.as_nanos());
         // The rest has been so since the job before it ended.
         debug_assert!(self.charged.is_zero() && self.looked.is_zero() && self.slice.is_zero());
         debug_assert!(!self.left_to_core && (self.waited, self.waits_until) == (0, None));
         (self.job, self.release, self.pending) = (number, at, 1);
+        debug_assert!(!self.arrives_first || self.urgency_at_release(at) == self.urgency());
     }
 
     /// The number of the next job that is released.
@@ -489,7 +521,7 @@ impl TaskState {
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
         records.about(EventKind::Removed, self.subject, self.job, 0);
-        (self.removed, self.arrives_shortly) = (true, false);
+        (self.removed, self.arrives_shortly, self.arrives_first) = (true, false, false);
         self.pending = 0;
     }
 }

@@ -204,7 +204,7 @@ fn same_both_ways(systems: impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)>,
     assert!(count.load(Relaxed) > 1_000);
 }
 
-/// The set-up with tasks that arrivals release; every third without servers and with preemption thresholds.
+/// The set-up with tasks that arrivals release; every second without servers, and of these every second with preemption thresholds.
 fn with_arrivals(mut setup: PolicyConfig, chance: &mut Chance) -> PolicyConfig {
     let PolicySpec::Servers(mut tree) = setup.kind else { panic!("{setup:?}") };
     let releases = setup.tasks.iter().map(|task| {
@@ -222,16 +222,19 @@ fn with_arrivals(mut setup: PolicyConfig, chance: &mut Chance) -> PolicyConfig {
             place.overrun = Overrun::Continue;
         }
     }
-    if chance.below(3) != 0 {
+    if chance.below(2) == 0 {
         return PolicyConfig { kind: PolicySpec::Servers(tree), ..setup };
     }
     tree.servers.truncate(1);
-    tree.servers[0].order = TaskOrder::FixedPriority;
     tree.servers[0].queues = (0..setup.cores).map(|core| CoreSet::from_bits(1 << core)).collect();
     tree.places.iter_mut().for_each(|place| place.server = 0);
     for task in &mut setup.tasks {
         task.core = task.core.or(Some(CoreId(0)));
     }
+    if chance.below(2) == 0 {
+        return PolicyConfig { kind: PolicySpec::Servers(tree), ..setup };
+    }
+    tree.servers[0].order = TaskOrder::FixedPriority;
     let thresholds = tree.places.iter().map(|it| (chance.below(2) == 0).then(|| it.priority + chance.below(3) as u32));
     let all = ResourceTree { thresholds: thresholds.collect(), tree, resources: Vec::new(), events: Vec::new() };
     PolicyConfig { kind: PolicySpec::Resources(all), ..setup }

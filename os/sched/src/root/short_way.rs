@@ -49,7 +49,7 @@ fn expire<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::P
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { writer, .. } = records;
-    let next = keep(state, (core, &decision), (writer, level), look.stamp);
+    let next = keep_looking(state, (core, &decision), (writer, level), look.stamp);
     drop(running);
     give::<R>(core, &next, SWITCH_UPCALL_DONE).unwrap_or(0)
 }
@@ -85,30 +85,34 @@ pub fn arrive<R: RootProgram>(
     (flags, may_idle): (u64, bool),
 ) -> Option<u64> {
     let Core { policy, own, state } = &mut *running;
-    let next = if may_idle && state.running == Subject::NONE {
-        release(state, core, arrival, |(now, at), writer| policy.arrive_first(own, now, (arrival.0, at), true, writer))
+    let next = if !may_idle {
+        release(state, (*policy, own), core, arrival, Way::Busy)
+    } else if state.running == Subject::NONE {
+        release(state, (*policy, own), core, arrival, Way::Idle)
     } else {
-        release(state, core, arrival, |(now, at), writer| policy.arrive_first(own, now, (arrival.0, at), false, writer))
+        drop(running);
+        return arrive_busy::<R>(core, arrival, flags);
     };
-    let Some(next) = next else { return arrive_behind::<R>(core, running, arrival, flags) };
     drop(running);
-    give::<R>(core, &next, flags)
+    match next {
+        Some(next) => give::<R>(core, &next, flags),
+        None => arrive_behind::<R>(core, arrival, flags),
+    }
+}
+
+/// The same where the core is not idle.
+#[inline(never)]
+fn arrive_busy<R: RootProgram>(core: CoreId, arrival: (TaskId, Instant), flags: u64) -> Option<u64> {
+    arrive::<R>(core, state::running::<R>(core.0)?, arrival, (flags, false))
 }
 
 /// The same where the job that is released may have to wait, or has no short way.
 #[inline(never)]
-fn arrive_behind<R: RootProgram>(
-    core: CoreId,
-    mut running: Borrowed<'static, Core<R::Policy>>,
-    arrival: (TaskId, Instant),
-    flags: u64,
-) -> Option<u64> {
+fn arrive_behind<R: RootProgram>(core: CoreId, arrival: (TaskId, Instant), flags: u64) -> Option<u64> {
+    let mut running = state::running::<R>(core.0)?;
     let Core { policy, own, state } = &mut *running;
-    let next = if policy.may_arrive(own, arrival.0) {
-        release(state, core, arrival, |(now, at), writer| policy.arrive(own, now, (arrival.0, at), writer))
-    } else {
-        None
-    };
+    let usual = state.sections.is_empty() && policy.may_arrive(own, arrival.0);
+    let next = if usual { release(state, (*policy, own), core, arrival, Way::Behind) } else { None };
     let Some(next) = next else {
         state.arrivals.push(arrival.0, arrival.1);
         return Some(ARRIVED);
@@ -117,26 +121,52 @@ fn arrive_behind<R: RootProgram>(
     give::<R>(core, &next, flags)
 }
 
-/// As [`arrive`], by this short way of the policy: who is to run. Nothing, and no change, if it needs another way.
+/// The policy's short ways for an arrival.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Its job has the core, which was idle.
+    Idle,
+    /// Its job has the core of another one.
+    Busy,
+    /// All others.
+    Behind,
+}
+
+/// As [`arrive`], by this short way of the policy: who is to run. Nothing, and no change, if it needs another way. The first two are for
+/// counters of nanoseconds.
 #[inline(always)]
-fn release(
+fn release<P: Policy>(
     state: &mut CoreState,
+    (policy, own): (&P, &mut P::Core),
     core: CoreId,
     (task, at): (TaskId, Instant),
-    decide: impl FnOnce((Instant, Instant), &mut ReservedWriter) -> Option<Decision>,
+    way: Way,
 ) -> Option<Next> {
-    let look = state.read_clock();
-    let usual = look.now < state.arrival_limit && state.arrivals.are_none();
-    let mut writer = state.ring.reserve().filter(|_| usual)?;
+    let (look, limit) = match way {
+        Way::Idle | Way::Busy => (state.read_nanosecond_clock(), state.arrival_limit),
+        Way::Behind => (state.read_clock(), state.lone_limit),
+    };
+    // What had arrived before was told in the long path that found it.
+    debug_assert!(state.arrivals.are_none());
+    let mut writer = state.ring.reserve().filter(|_| look.now < limit)?;
     let (level, at) = (EntryReason::Arrival as u8, at.min(look.now));
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Arrival as u8);
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, at.as_nanos()));
-    let decision = decide((look.now, at), &mut writer)?;
+    let decision = match way {
+        Way::Idle => policy.arrive_first(own, look.now, (task, at), true, &mut writer)?,
+        Way::Busy => policy.arrive_first(own, look.now, (task, at), false, &mut writer)?,
+        Way::Behind => policy.arrive(own, look.now, (task, at), &mut writer)?,
+    };
     if let Some(counts) = state.counts.get_mut(task.index()) {
         counts.released += 1;
     }
-    Some(keep(state, (core, &decision), (writer, level), look.stamp))
+    let after = match way {
+        Way::Idle | Way::Busy => state.read_nanosecond_clock(),
+        Way::Behind => state.read_clock(),
+    };
+    let next = keep(state, (core, &decision), (writer, level), (look.stamp, after));
+    Some(next)
 }
 
 /// The running job has left a section for which another one waits, and nothing else is due. As [`arrive`].
@@ -161,11 +191,23 @@ fn hand_over<P: Policy>(state: &mut CoreState, (policy, own): (&P, &mut P::Core)
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, look.now.as_nanos()));
     let decision = policy.unlock(own, look.now, &mut writer)?;
     sections::note_left(&mut state.sections, task);
-    let next = keep(state, (core, &decision), (writer, level), look.stamp);
+    let next = keep_looking(state, (core, &decision), (writer, level), look.stamp);
     if let Some(running) = decision.run {
         sections::publish_to((policy, own), running.task);
     }
     Some(next)
+}
+
+/// As [`keep`], with a look at the clock now.
+#[inline(always)]
+fn keep_looking(
+    state: &mut CoreState,
+    decided: (CoreId, &Decision),
+    writing: (ReservedWriter, u8),
+    stamp: u64,
+) -> Next {
+    let after = state.read_clock();
+    keep(state, decided, writing, (stamp, after))
 }
 
 /// Records what was decided, and keeps and publishes it. Who is to run, from the reading `stamp` of the time-stamp counter on.
@@ -174,9 +216,8 @@ fn keep(
     state: &mut CoreState,
     (core, decision): (CoreId, &Decision),
     (mut writer, level): (ReservedWriter, u8),
-    stamp: u64,
+    (stamp, after): (u64, ClockReading),
 ) -> Next {
-    let after = state.read_clock();
     let (subject, job) = match decision.run {
         Some(running) => (Subject::new(running.task, level), running.job),
         None => (Subject::NONE.with_level(level), 0),

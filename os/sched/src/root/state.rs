@@ -88,7 +88,8 @@ pub struct CoreState {
     pub lone_limit: Instant,
     /// The same for the short path of the timer, which not every policy has.
     pub short_limit: Instant,
-    /// As `lone_limit`, for the short path of arrivals: zero where jobs have critical sections, of which the policy has to be told first.
+    /// As `lone_limit`, for the shortest path of arrivals: zero where jobs have critical sections, of which the policy has to be told
+    /// first, and where the counter does not count nanoseconds.
     pub arrival_limit: Instant,
     /// When the next piece of a restart is due.
     restart: Instant,
@@ -214,7 +215,10 @@ impl CoreState {
     /// Keeps a decision and what follows from it.
     #[inline(always)]
     pub fn decide(&mut self, decision: &Decision) {
-        self.wake_at(decision.timer.min(self.limit));
+        // The limit is no later than the end of the run, of which there is a reading.
+        self.wake = decision.timer.min(self.limit);
+        self.timeout =
+            if self.nanosecond_clock { self.epoch.wrapping_add(self.wake.as_nanos()) } else { converted(self.wake) };
         (self.thread, self.running, self.job) = match decision.run {
             Some(running) => {
                 let thread = self.first_thread + u64::from(running.task.0);
@@ -250,11 +254,19 @@ impl CoreState {
         self.limit = self.end.min(self.restart).min(self.watch);
         if is_lone(self.system, self.core) {
             self.lone_limit = self.limit;
-            self.arrival_limit = if self.sections.is_empty() { self.limit } else { Instant::ZERO };
+            let shortest = self.sections.is_empty() && self.nanosecond_clock;
+            self.arrival_limit = if shortest { self.limit } else { Instant::ZERO };
         }
         if has_short_way(self.system) {
             self.short_limit = self.limit;
         }
+    }
+
+    /// Now, where the time-stamp counter counts nanoseconds.
+    #[inline(always)]
+    pub fn read_nanosecond_clock(&self) -> ClockReading {
+        let stamp = clock::time_stamp();
+        ClockReading { stamp, now: Instant::from_nanos(stamp.wrapping_sub(self.epoch)) }
     }
 
     /// The instant of a reading of the time-stamp counter, which may lie before the start of the run.
