@@ -185,6 +185,26 @@ pub trait Policy: Sync {
         None
     }
 
+    /// Whether [`Policy::arrive`] may give anything for this task on this core. A machine that is told otherwise need not ask.
+    #[inline(always)]
+    fn may_arrive(&self, _core: &Self::Core, _task: TaskId) -> bool {
+        false
+    }
+
+    /// As [`Policy::arrive`], only where the job that is released has the core at once; quicker than that. `is_idle`: whether the core runs
+    /// nothing, by the last decision.
+    #[inline(always)]
+    fn arrive_first<S: Sink>(
+        &self,
+        _core: &mut Self::Core,
+        _now: Instant,
+        _arrival: (TaskId, Instant),
+        _is_idle: bool,
+        _records: &mut S,
+    ) -> Option<Decision> {
+        None
+    }
+
     /// The usual arrival, if the policy has a short way for it: decides as [`Policy::handle`] does for [`Event::Arrival`] after
     /// [`Input::Arrival`] and nothing else, with at most [`MOST_RECORDS`] records and nobody to notify. If it gives nothing,
     /// nothing was recorded or has changed, and `handle` is to be called.
