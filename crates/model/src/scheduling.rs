@@ -136,12 +136,8 @@ impl Scheduling {
 
     /// The server of best-effort work that gives way to a counter, on a core, and what is counted.
     pub fn yielding_on(&self, core: CoreId) -> Option<(usize, SampledEvent)> {
-        self.servers.iter().enumerate().filter(|(_, server)| server.cores.contains(core)).find_map(|(n, server)| {
-            match server.kind {
-                ServerKind::Yielding(event) => Some((n, event)),
-                _ => None,
-            }
-        })
+        let there = self.servers.iter().enumerate().filter(|(_, server)| server.cores.contains(core));
+        there.filter_map(|(n, server)| Some((n, server.kind.sampled()?))).next()
     }
 
     /// How many events a job of the task makes its core's counter count, where work gives way to that, by what the file says.

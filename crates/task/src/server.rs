@@ -31,10 +31,12 @@ pub enum ServerKind {
     Windows,
     /// `misses`: a budget of lines from memory instead of time, full at each period (MemGuard: Yun et al., RTAS 2013).
     Misses,
-    /// `yielding`: best-effort work, behind all others. Its core's counter of these events is sampled at each period; after more
+    /// `yielding`: best-effort work, behind all others. Its core's counter of accesses to lines that another core changed is sampled at each period; after more
     /// events than a threshold it gives way for a period (Gracioli, "Real-Time Operating System Support for Multicore Applications",
     /// 2014, section 5.4). The threshold is kept in place of a budget, a nanosecond for each event.
-    Yielding(SampledEvent),
+    YieldingToChanged,
+    /// The same for lines from memory.
+    YieldingToMisses,
 }
 
 /// What a core's counter counts between two samples.
@@ -76,8 +78,8 @@ impl ServerKind {
         ServerKind::Reclaiming,
         ServerKind::Windows,
         ServerKind::Misses,
-        ServerKind::Yielding(SampledEvent::Changed),
-        ServerKind::Yielding(SampledEvent::SharedMisses),
+        ServerKind::YieldingToChanged,
+        ServerKind::YieldingToMisses,
     ];
 
     /// The word for it in a system file.
@@ -95,7 +97,7 @@ impl ServerKind {
             // Written as a partition.
             ServerKind::Windows => "windows",
             ServerKind::Misses => "misses",
-            ServerKind::Yielding(_) => "yielding",
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => "yielding",
         }
     }
 
@@ -107,12 +109,29 @@ impl ServerKind {
 
     /// Whether its work gives way to a counter.
     pub const fn yields(self) -> bool {
-        matches!(self, ServerKind::Yielding(_))
+        self.sampled().is_some()
+    }
+
+    /// What is counted, where its work gives way to that.
+    pub const fn sampled(self) -> Option<SampledEvent> {
+        match self {
+            ServerKind::YieldingToChanged => Some(SampledEvent::Changed),
+            ServerKind::YieldingToMisses => Some(SampledEvent::SharedMisses),
+            _ => None,
+        }
+    }
+
+    /// The kind whose work gives way to this.
+    pub const fn yielding_to(event: SampledEvent) -> ServerKind {
+        match event {
+            SampledEvent::Changed => ServerKind::YieldingToChanged,
+            SampledEvent::SharedMisses => ServerKind::YieldingToMisses,
+        }
     }
 
     /// Whether it depends on what counters of its cores count.
     pub const fn reads_counters(self) -> bool {
-        matches!(self, ServerKind::Misses | ServerKind::Yielding(_))
+        matches!(self, ServerKind::Misses) || self.yields()
     }
 
     /// The kind that a system file calls so, if there is one.

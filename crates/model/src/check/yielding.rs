@@ -2,13 +2,13 @@
 
 use crate::draft::{Draft, DraftServer, Given};
 use crate::problem::{Collector, Complaint, Location};
-use crate::{SampledEvent, Scheduling, ServerKind, System, INSTRUCTIONS_PER_PERIOD, SHORTEST_QUANTUM};
+use crate::{Scheduling, ServerKind, System, INSTRUCTIONS_PER_PERIOD, SHORTEST_QUANTUM};
 use tactus_time::{CoreId, Duration};
 
 /// The kind, with what is counted.
 pub(super) fn kind(server: &DraftServer) -> Option<ServerKind> {
     Some(match (server.kind.value()?, &server.event) {
-        (ServerKind::Yielding(_), Given::Is(event)) => ServerKind::Yielding(event.value),
+        (kind, Given::Is(event)) if kind.yields() => ServerKind::yielding_to(event.value),
         (kind, _) => kind,
     })
 }
@@ -69,7 +69,7 @@ pub(super) fn supply(server: &DraftServer, shift: u8, out: &mut Collector) -> Op
 
 /// By task, how many accesses of a job find a line changed by another core; empty if the file says so of none.
 pub(super) fn of_tasks(draft: &Draft, scheduling: &Scheduling, out: &mut Collector) -> Vec<Option<u32>> {
-    let counted = scheduling.servers.iter().any(|server| server.kind == ServerKind::Yielding(SampledEvent::Changed));
+    let counted = scheduling.servers.iter().any(|server| server.kind == ServerKind::YieldingToChanged);
     let mut found = Vec::new();
     for task in &draft.tasks {
         let number = match &task.hitm {

@@ -162,7 +162,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     section.require(reader, "kind", "kind = \"cbs-hard\"");
     section.require(reader, "policy", "policy = \"partitioned-edf\"");
     // Windows are a partition's, which has a section of its own; a kind that gives way is told once.
-    let again = [ServerKind::Windows, ServerKind::Yielding(SampledEvent::SharedMisses)];
+    let again = [ServerKind::Windows, ServerKind::YieldingToMisses];
     let kinds = ServerKind::ALL.into_iter().filter(|kind| !again.contains(kind));
     let events = SampledEvent::ALL.map(|event| (event.key(), event));
     let kinds: Vec<_> = kinds.map(|kind| (kind.key(), kind)).collect();

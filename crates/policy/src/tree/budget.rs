@@ -116,7 +116,8 @@ impl Budget {
     /// Whether it changes by time whether or not there is work, so that its owner has to look at it at [`Budget::next`].
     pub(crate) fn ticks_on(&self) -> bool {
         match self.kind {
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Yielding(_) => true,
+            ServerKind::Periodic | ServerKind::Polling => true,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => true,
             ServerKind::Reclaiming => self.flag,
             _ => false,
         }
@@ -191,9 +192,13 @@ impl Budget {
         self.used = Duration::from_nanos(events.into());
     }
 
-    /// Whether it gives way to a counter now.
-    pub(super) fn gives_way(&self) -> bool {
-        self.yields() && self.flag
+    /// One that gives way to a counter: a period is over. Whether it gave way before, and whether it gives way from now on.
+    pub(super) fn end_sampled_period(&mut self, now: Instant) -> (bool, bool) {
+        let periods = now.since(self.at) / self.period + 1;
+        self.at = self.at.saturating_add(self.period * periods);
+        let gave_way = core::mem::replace(&mut self.flag, self.used > self.full);
+        self.used = Duration::ZERO;
+        (gave_way, self.flag)
     }
 
     /// Whether work may run at `now`.
@@ -224,8 +229,8 @@ impl Budget {
                 _ => Duration::ZERO,
             },
             ServerKind::Misses if !left.is_zero() => left.max(self.period / MOST_LOOKS),
-            ServerKind::Yielding(_) if self.flag => Duration::ZERO,
-            ServerKind::Yielding(_) => Duration::MAX,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses if self.flag => Duration::ZERO,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => Duration::MAX,
             _ => left,
         }
     }
@@ -233,7 +238,8 @@ impl Budget {
     /// When a replenishment comes that can make it eligible or give it another deadline; never, if none is to come.
     pub fn next(&self, now: Instant) -> Instant {
         match self.kind {
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Yielding(_) => self.at,
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => self.at,
             ServerKind::Misses => {
                 // As many budgets later as a debt takes whole.
                 let debt = u64::try_from(-self.left).unwrap_or(0) / self.full.as_nanos().max(1);
@@ -266,7 +272,7 @@ impl Budget {
             // Partitions are never compared: no two have a core at once.
             ServerKind::Windows => Instant::ZERO,
             // Whoever has a deadline goes first.
-            ServerKind::Yielding(_) => return Instant::NEVER,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => return Instant::NEVER,
         };
         from.saturating_add(self.period)
     }
@@ -295,16 +301,8 @@ impl Budget {
                 self.left = self.left.min(0).saturating_add(paid).min(signed(self.full));
                 Some(self.full).filter(|_| self.left > 0)
             }
-            ServerKind::Yielding(_) => {
-                if now < self.at {
-                    return None;
-                }
-                let periods = now.since(self.at) / self.period + 1;
-                self.at = self.at.saturating_add(self.period * periods);
-                let gave_way = core::mem::replace(&mut self.flag, self.used > self.full);
-                self.used = Duration::ZERO;
-                Some(self.full).filter(|_| gave_way && !self.flag)
-            }
+            // Its owner looks at what was counted.
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => None,
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 if !self.flag || now < self.at {
                     return None;
@@ -414,16 +412,13 @@ impl Budget {
                 self.left <= 0
             }
             ServerKind::Windows => !self.eligible(now),
-            ServerKind::Yielding(_) => false,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => false,
         }
     }
 
     /// There is work again after there was none.
     pub fn wake(&mut self, now: Instant) {
-        // A period that is over waits for its sample.
-        if !self.yields() {
-            self.refresh(now, false);
-        }
+        self.refresh(now, false);
         match self.kind {
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if !self.flag => {
                 // The rule of the constant-bandwidth server (Abeni and Buttazzo 1998): what is left may be used until

@@ -8,8 +8,10 @@
 
 use super::domain::Domain;
 use super::parameters::{Supply, Tree};
+use crate::records::Recorder;
 use crate::{PolicyConfig, PolicyConfigError};
-use tactus_task::{SampledEvent, ServerKind};
+use tactus_record::EventKind;
+use tactus_task::SampledEvent;
 use tactus_time::{CoreId, Duration, Instant};
 
 /// When a core's counter is to be sampled, and which.
@@ -25,9 +27,8 @@ impl Sampler {
     pub fn of(setup: &PolicyConfig, core: CoreId) -> Option<Sampler> {
         let servers = &setup.kind.tree()?.servers;
         let supplies = servers.iter().filter(|server| server.cores.contains(core)).filter_map(|server| server.supply);
-        supplies.into_iter().find_map(|Supply { kind, period, .. }| match kind {
-            ServerKind::Yielding(event) => Some(Sampler { event, period, next: Instant::ZERO.saturating_add(period) }),
-            _ => None,
+        supplies.into_iter().find_map(|Supply { kind, period, .. }| {
+            Some(Sampler { event: kind.sampled()?, period, next: Instant::ZERO.saturating_add(period) })
         })
     }
 
@@ -69,5 +70,17 @@ impl Domain {
     pub(super) fn note_sample(&mut self, me: usize, events: u32) {
         let here = self.vps.iter_mut().filter(|vp| vp.core == me).filter_map(|vp| vp.budget.as_mut());
         here.filter(|budget| budget.yields()).for_each(|budget| budget.note_sample(events));
+    }
+
+    /// The period of a server that gives way to a counter is over.
+    #[cold]
+    pub(super) fn end_sampled_period(&mut self, place: usize, records: &mut Recorder) {
+        let vp = &mut self.vps[place];
+        let Some(budget) = &mut vp.budget else { return };
+        match budget.end_sampled_period(records.now) {
+            (_, true) => records.server(EventKind::ServerExhausted, vp.server, budget.next(records.now).as_nanos()),
+            (true, false) => records.server(EventKind::ServerReplenish, vp.server, budget.full().as_nanos()),
+            (false, false) => {}
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
-use tactus_task::{ResourceProtocol, ServerKind};
+use tactus_task::{ResourceProtocol, SampledEvent, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
@@ -166,10 +166,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
             budget_ns: budget.as_nanos(),
             period_ns: period.as_nanos(),
             kind: kind.key().to_owned(),
-            event: match kind {
-                ServerKind::Yielding(event) => Some(event.key().to_owned()),
-                _ => None,
-            },
+            event: kind.sampled().map(|event| event.key().to_owned()),
         }),
         background: server.background,
         absent: server.absent,
@@ -229,13 +226,8 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     }
     let supply = |supply: StoredSupply| {
         let StoredSupply { budget_ns, period_ns, kind, event } = supply;
-        let is_it = |it: &ServerKind| {
-            let counts = match it {
-                ServerKind::Yielding(event) => Some(event.key()),
-                _ => None,
-            };
-            it.key() == kind && counts == event.as_deref()
-        };
+        let counts = |it: &ServerKind| it.sampled().map(SampledEvent::key) == event.as_deref();
+        let is_it = |it: &ServerKind| it.key() == kind && counts(it);
         let Some(kind) = ServerKind::ALL.into_iter().find(is_it) else {
             return Err(format!("there is no kind of server `{kind}`"));
         };

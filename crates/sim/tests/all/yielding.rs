@@ -119,3 +119,65 @@ fn sampling_is_counted_in_the_bounds_of_the_core_and_best_effort_work_has_none()
     // Samples of two periods at most meet a job, and each costs an entry.
     assert!(with >= alone + us(20), "{with} beside {alone}");
 }
+
+/// Real-time tasks on two cores and best-effort ones that cause events, all drawn, with what the system's own work costs.
+fn drawn(seed: u64) -> System {
+    let mut state = seed;
+    let mut draw = |from: u64, to: u64| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        from + (z ^ z >> 31) % (to - from)
+    };
+    let (order, inner) = (["edf", "rm", "dm"][draw(0, 3) as usize], ["edf", "rm", "fifo"][draw(0, 3) as usize]);
+    let mut text = format!(
+        "[system]\ncores = 2\nduration = '400 ms'\n[policy]\nkind = 'partitioned-{order}'\n\
+         [[server]]\nname = 's'\nkind = 'yielding'\nthreshold = {}\nperiod = '{} us'\npolicy = 'partitioned-{inner}'\n",
+        draw(1, 400),
+        draw(400, 12_000),
+    );
+    for n in 0..draw(2, 7) {
+        let period = draw(4, 40);
+        let execution = draw(period * 20, period * 250);
+        text += &format!(
+            "[[task]]\nname = 'r{n}'\ncore = {}\nperiod = '{period} ms'\nexecution = '{execution} us'\n",
+            n % 2
+        );
+    }
+    for n in 0..draw(1, 5) {
+        let period = draw(5, 60);
+        let (execution, hitm) = (draw(period * 50, period * 900), draw(0, 8_000));
+        text += &format!(
+            "[[task]]\nname = 'b{n}'\nserver = 's'\ncore = {}\nperiod = '{period} ms'\nexecution = '{execution} us'\nhitm = {hitm}\n",
+            n % 2
+        );
+    }
+    parsed(&text)
+}
+
+#[test]
+fn no_bound_of_real_time_work_is_beaten_beside_samples_that_cost_time() {
+    let us = Duration::from_micros;
+    let costs = Costs { release: us(20), schedule: us(30), switch: us(5), inter_core: us(20), complete: us(5) };
+    let (mut accepted, mut stops) = (0, 0);
+    for seed in 0..100 {
+        let system = drawn(seed);
+        let check = tactus_analysis::check(&system, &costs);
+        if !check.accepted {
+            continue;
+        }
+        accepted += 1;
+        let plan = tactus_plan::plan(&system, &check, &costs);
+        let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
+        let work = (demand, Vec::new());
+        let trace = tactus_sim::simulate_with_steps(&plan.setup, system.duration, work, system.job_steps(), &costs);
+        let trace = trace.expect("the policy makes progress");
+        assert_eq!(tactus_trace::judge(&plan.view, &trace).verdict, Verdict::Held, "seed {seed}");
+        let wrong = check::all(&plan.view, &trace, us(200));
+        assert!(wrong.is_empty(), "seed {seed}: {:?}", wrong[0]);
+        stops += trace.cores.iter().flatten().filter(|r| r.kind == EventKind::ServerExhausted).count();
+    }
+    println!("{accepted} accepted, {stops} times somebody gave way");
+    assert!(accepted > 50 && stops > 1_000, "{accepted} accepted, {stops} times somebody gave way");
+}

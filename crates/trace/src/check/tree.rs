@@ -71,7 +71,8 @@ impl Bound {
             // Its windows have a rule of their own.
             // So has a budget of misses, which is no time.
             // Nor is the time bounded of work that has what others leave.
-            ServerKind::Windows | ServerKind::Misses | ServerKind::Yielding(_) => Bound::None,
+            ServerKind::Windows | ServerKind::Misses => Bound::None,
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => Bound::None,
         }
     }
 }

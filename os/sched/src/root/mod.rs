@@ -428,18 +428,33 @@ fn tell_calls<P: Policy>(
     writer
 }
 
+/// Tells the policy what counters say, where a server depends on them.
+#[cold]
+#[inline(never)]
+fn tell_counters<P: Policy>(
+    (policy, own): (&P, &mut P::Core),
+    state: &mut CoreState,
+    (mut writer, core): (RingWriter, CoreId),
+    now: Instant,
+) -> RingWriter {
+    if state.lines.is_some() {
+        let telling = (&mut state.lines, state.running, state.job);
+        writer = misses::tell((policy, &mut *own), telling, (writer, core), now);
+    }
+    if let Some(counter) = &mut state.counter {
+        writer = yielding::tell((policy, own), counter, (writer, core), now);
+    }
+    writer
+}
+
 /// Calls the policy, and keeps, publishes and sends what it decides.
 #[inline(never)]
 fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, mut writer| {
-        if P::RESOURCES && state.lines.is_some() {
-            let telling = (&mut state.lines, state.running, state.job);
-            writer = misses::tell((policy, own), telling, (writer, core), look.now);
-        }
-        if let Some(counter) = state.counter.as_mut().filter(|_| P::RESOURCES) {
-            writer = yielding::tell((policy, own), counter, (writer, core), look.now);
+        if P::RESOURCES && state.reads_counters {
+            writer = tell_counters((policy, own), state, (writer, core), look.now);
         }
         if reason == EntryReason::Arrival {
             writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);

@@ -125,6 +125,8 @@ pub struct CoreState {
     pub lines: Option<u64>,
     /// The core's counter, where work gives way to it.
     pub counter: Option<Counter>,
+    /// Whether either of these is there.
+    pub reads_counters: bool,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
     /// Whether resources are handed over by inheritance, which has a short way.
@@ -154,6 +156,7 @@ impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
         let clock = clock::clock();
+        let (lines, counter) = (misses::counted(system.regulated, core), yielding::counter(&system.setup, core));
         let mut state = CoreState {
             core,
             ring,
@@ -187,8 +190,9 @@ impl CoreState {
             arrivals: Arrivals::NONE,
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
-            lines: misses::counted(system.regulated, core),
-            counter: yielding::counter(&system.setup, core),
+            reads_counters: lines.is_some() || counter.is_some(),
+            lines,
+            counter,
             sections: none_reported(&system.setup),
             hands_over: hands_over(&system.setup),
         };

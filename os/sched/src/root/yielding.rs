@@ -33,8 +33,6 @@ fn read(sampler: &Sampler, core: u8) -> Option<u64> {
 }
 
 /// Tells the policy what was counted, if a period is over.
-#[cold]
-#[inline(never)]
 pub fn tell<P: Policy>(
     (policy, own): (&P, &mut P::Core),
     counter: &mut Counter,
