@@ -48,7 +48,7 @@ pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use tactus_task::{
     Burst, Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release,
-    ResourceProtocol, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
+    ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

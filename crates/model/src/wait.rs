@@ -47,6 +47,8 @@ impl System {
         let waits = self.scheduling.waits.iter().map(|all| all.iter().map(wait).collect()).collect();
         let lines = |n| self.scheduling.regulated_by(n).and_then(|_| self.scheduling.misses_of(n)).unwrap_or(0);
         let misses = (0..self.tasks.len()).map(lines).collect();
-        JobSteps { sections: self.critical_sections(), waits, programs: self.scheduling.programs.clone(), misses }
+        let sampled = self.tasks.iter().enumerate().map(|(n, task)| self.scheduling.sampled_of(n, task.core)).collect();
+        let programs = self.scheduling.programs.clone();
+        JobSteps { sections: self.critical_sections(), waits, programs, misses, sampled }
     }
 }

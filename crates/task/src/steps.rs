@@ -14,4 +14,6 @@ pub struct JobSteps {
     pub programs: Vec<Program>,
     /// How many lines each asks memory for in all its execution.
     pub misses: Vec<u32>,
+    /// How many of the events each causes that its core's counter counts for work that gives way to it, in all its execution.
+    pub sampled: Vec<u32>,
 }

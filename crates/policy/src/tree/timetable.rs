@@ -112,6 +112,8 @@ pub(super) struct Sequence {
     last: Occurrence,
     /// How many passages led there that the core's heap was not told of; of more than a frame's, the last ones count.
     untold: usize,
+    /// Whether the heap was not told either of the window that the core was in before them.
+    entered: bool,
 }
 
 /// A slot in one of the frames: its number, and the start of the frame.
@@ -207,13 +209,13 @@ impl Sequence {
             let Slot { left, began, ended, again, .. } = core::mem::replace(&mut before, *slot);
             *slot = Slot { left, began, ended, again, ..*slot };
         }
-        Some(Sequence { frame, slots, last: Occurrence::default(), untold: 0 })
+        Some(Sequence { frame, slots, last: Occurrence::default(), untold: 0, entered: false })
     }
 
     /// Whether the core's heap is to be told of passages.
     #[inline(always)]
     pub(super) fn has_untold(&self) -> bool {
-        self.untold > 0
+        self.untold > 0 || self.entered
     }
 
     /// Whether it is to be told before the next passage.
@@ -225,6 +227,7 @@ impl Sequence {
     /// What the core's heap is told, the earliest first: when virtual processors are looked at next, as passages had it.
     pub(super) fn take_looks(&mut self) -> impl Iterator<Item = (usize, Instant)> {
         let untold = core::mem::take(&mut self.untold).min(MOST_UNTOLD);
+        self.entered = false;
         let mut looks = [(0, Instant::NEVER); MOST_UNTOLD + 1];
         let Occurrence { slot: mut at, mut base } = self.last;
         looks[untold] = (self.slots[at].partition.vp, Instant::from_nanos(base.wrapping_add(self.slots[at].end)));
@@ -246,16 +249,16 @@ impl Sequence {
         self.untold = (self.untold + 1).min(self.slots.len());
     }
 
-    /// The core is in this window, and its heap knows.
+    /// The core, which was idle, is in this window: its heap is told later.
     #[inline(always)]
     pub(super) fn enter(&mut self, occurrence: Occurrence) {
-        self.last = occurrence;
+        (self.last, self.entered) = (occurrence, true);
     }
 
-    /// The slot, and its end in the run.
+    /// Whose the window is.
     #[inline(always)]
-    pub(super) fn get(&self, occurrence: Occurrence) -> Option<(&Slot, u64)> {
-        self.slots.get(occurrence.slot).map(|slot| (slot, occurrence.base + slot.end))
+    pub(super) fn partition(&self, occurrence: Occurrence) -> Option<&Partition> {
+        self.slots.get(occurrence.slot).map(|slot| &slot.partition)
     }
 
     /// The passage at whose end `now` lies, if it lies in a window.

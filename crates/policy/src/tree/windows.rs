@@ -119,18 +119,18 @@ impl Domain {
     #[inline(never)]
     fn first_window(&mut self, now: Instant, occurrence: Occurrence) -> Option<u16> {
         let (Some(sequence), [core_state]) = (&mut self.sequence, &mut self.core_states[..]) else { return None };
-        let (slot, until) = sequence.get(occurrence)?;
-        let partition = &slot.partition;
+        let partition = sequence.partition(occurrence)?;
         // Whoever has waited for an earlier bound comes before it.
         let first = core_state.replenish.peek().filter(|first| first.time() <= now)?;
-        if core_state.doing != OnCore::Idle || first.place() != partition.vp || self.queues.len(partition.queue) > 0 {
+        if core_state.doing != OnCore::Idle
+            || first.place() != partition.vp
+            || !self.queues.insert_only(partition.queue, partition.key)
+        {
             return None;
         }
         let server = partition.server;
-        self.queues.insert(partition.key);
-        core_state.replenish.insert(Key::new(until, partition.vp));
         core_state.enter_server(partition.vp);
-        self.vps[core_state.root].awake = true;
+        self.vps.get_mut(core_state.root)?.awake = true;
         sequence.enter(occurrence);
         Some(server)
     }

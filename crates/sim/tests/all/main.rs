@@ -22,3 +22,4 @@ mod rules;
 mod schedules;
 mod threads;
 mod waits;
+mod yielding;

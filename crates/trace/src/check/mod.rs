@@ -15,6 +15,7 @@ mod table;
 mod tree;
 mod waits;
 mod windows;
+mod yielding;
 
 pub use crate::changes::changes;
 pub use holders::{CeilingView, ResourceView};
@@ -100,6 +101,8 @@ pub enum Rule {
     Exclusion,
     /// No job waits longer or more often than its task declares, and each goes on then.
     Wait,
+    /// Best-effort work, and no other, gives way where a counter says so, and nowhere else.
+    Yield,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
     Change,
 }
@@ -129,6 +132,7 @@ impl fmt::Display for Rule {
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
             Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
             Rule::Wait => "jobs wait as they declare",
+            Rule::Yield => "best-effort work alone gives way, where a counter says so",
             Rule::Change => "changes are made as they were admitted",
         })
     }

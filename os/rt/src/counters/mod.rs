@@ -8,7 +8,7 @@ mod architectural;
 mod modelled;
 
 pub use architectural::{Architectural, Maker, Registers};
-pub use modelled::{lines_of, own, own_thread, Modelled, Own, Page};
+pub use modelled::{changed_of, lines_of, own, own_thread, Modelled, Own, Page};
 
 /// What can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

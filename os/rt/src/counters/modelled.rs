@@ -59,8 +59,18 @@ pub fn own_thread() -> Own {
 /// The lines that all other components asked memory for on a core, at user level, as they are counted for the root scheduler where a
 /// budget is one of misses; nothing where nobody counts.
 pub fn lines_of(core: u8) -> Option<u64> {
+    counted_on(core, event::SHARED_MISSES)
+}
+
+/// The accesses of all other components on a core, at user level, that found the line changed by another core, as they are counted for the
+/// root scheduler where work gives way to its counter; nothing where nobody counts.
+pub fn changed_of(core: u8) -> Option<u64> {
+    counted_on(core, event::CHANGED)
+}
+
+fn counted_on(core: u8, event: usize) -> Option<u64> {
     let core = CORES + usize::from(core) % MAX_CORES;
-    page().filter(|page| page[0][0].load(Relaxed) == MAGIC).map(|page| page[core][event::SHARED_MISSES].load(Relaxed))
+    page().filter(|page| page[0][0].load(Relaxed) == MAGIC).map(|page| page[core][event % EVENTS].load(Relaxed))
 }
 
 /// The page of counters of the component that runs here.

@@ -125,14 +125,14 @@ fn windows_are_kept(cores: u64, frames: u64, window: u64, most: u64) {
 
 #[test]
 fn eight_partitions_on_one_core_have_their_windows_to_the_schedulers_path() {
-    windows_are_kept(1, 200, 250, 700);
+    windows_are_kept(1, 200, 250, 400);
 }
 
 /// On several cores the emulator's slices come to it.
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn sixty_four_partitions_on_eight_cores_have_their_windows_in_ten_thousand_frames() {
-    windows_are_kept(1, 10_000, 250, 700);
+    windows_are_kept(1, 10_000, 250, 400);
     windows_are_kept(8, 10_000, 2_500, 300_000);
 }
 
