@@ -47,7 +47,7 @@ pub fn own() -> Own {
 }
 
 /// The counters of the thread that calls, for what it does in the component that runs here. Nothing counts for a thread that came after
-/// [`THREADS`] others.
+/// [`tactus_abi::counters::THREADS`] others.
 pub fn own_thread() -> Own {
     let here = 0_u8;
     // A thread has the same place for its stack wherever it is.
