@@ -81,6 +81,13 @@ impl Array {
         in_set!(&mut self.sets, at, set => set.touch(key))
     }
 
+    /// The same, for where most accesses are to the line that was used last.
+    #[inline]
+    pub(crate) fn touch_again(&mut self, key: Key) -> Option<&mut Line> {
+        let at = self.index(key.number);
+        in_set!(&mut self.sets, at, set => set.touch_again(key))
+    }
+
     /// Finds a line and leaves the order alone.
     #[inline]
     pub(crate) fn find(&mut self, key: Key) -> Option<&mut Line> {

@@ -181,7 +181,7 @@ impl Hierarchy {
         let core = usize::from(self.core_of[processor]);
         let caches = &mut self.caches.cores[core];
         let array = if kind == Kind::Fetch { &mut caches.instruction } else { &mut caches.data };
-        let Some(line) = array.touch(key) else {
+        let Some(line) = array.touch_again(key) else {
             let events = &mut self.events[processor];
             *(if kind == Kind::Fetch { &mut events.instruction_misses } else { &mut events.data_misses }) += 1;
             return self.first_miss(processor, key, kind, owner);

@@ -105,6 +105,16 @@ impl<const WORDS: usize, O: Order> Set<WORDS, O> {
         Some(self.line(way))
     }
 
+    /// The same, for where most accesses are to the line that was used last.
+    #[inline(always)]
+    pub(crate) fn touch_again(&mut self, key: Key) -> Option<&mut Line> {
+        let way = self.order.at(0);
+        if self.line(way).is_copy_of(Line::invalidated(key.number)) {
+            return Some(self.line(way));
+        }
+        self.touch(key)
+    }
+
     /// Puts a line that is not here in front.
     #[inline(always)]
     pub(crate) fn insert(&mut self, ways: usize, key: Key, line: Line) -> Filled {

@@ -1,5 +1,5 @@
 //! What the kernel of an emulated machine tells those who read the machine's memory from outside: where the tables of all address
-//! spaces lie, and which of them each core has loaded.
+//! spaces lie, which of them each core has loaded, and which thread it runs.
 //!
 //! The words lie at physical address [`PLACE`], in a page that nobody else uses. No component sees them.
 
@@ -33,8 +33,14 @@ pub mod word {
     /// For each component the physical address of its top table, which is below 4 GiB; in the upper half the number of the frame with its
     /// counters, 0 if it has none.
     pub const TOPS: usize = LOADED + super::MAX_CORES;
+    /// For each core the physical address of the word that holds the kernel's address of the thread that it runs.
+    pub const RUNNING: usize = TOPS + super::MAX_COMPONENTS;
+    /// The kernel's address of thread 0.
+    pub const THREADS: usize = RUNNING + super::MAX_CORES;
+    /// Bytes from one thread to the next.
+    pub const THREAD_BYTES: usize = THREADS + 1;
     /// Number of words.
-    pub const COUNT: usize = TOPS + super::MAX_COMPONENTS;
+    pub const COUNT: usize = THREAD_BYTES + 1;
 }
 
 // One page holds them.

@@ -1,7 +1,8 @@
 //! Counters of what a component's own accesses do to the caches, in a page that it reads and that nobody in the machine writes: whoever
 //! models the caches of an emulated machine does, from outside.
 //!
-//! Words of 64 bits: [`MAGIC`] once anything is counted, then for each core one for each of [`event`].
+//! Words of 64 bits: [`MAGIC`] once anything is counted, then for each core one for each of [`event`], and the same for each thread that
+//! was in the component, in the order in which they came; threads for which there is no more room are counted with their cores alone.
 
 use crate::layout::MAX_CORES;
 
@@ -14,7 +15,14 @@ pub const fn of_core(core: usize) -> usize {
     EVENTS + core * EVENTS
 }
 
-/// Places of the words of a core. All count what this component did on it.
+/// Threads that have words of their own.
+pub const THREADS: usize = (4096 / 8 - of_core(MAX_CORES)) / EVENTS;
+/// Where the words of the thread begin that came into the component after so many others, counted in words.
+pub const fn of_thread(place: usize) -> usize {
+    of_core(MAX_CORES) + place * EVENTS
+}
+
+/// Places of the words of a core or a thread. All count what this component did on it.
 pub mod event {
     /// Instructions.
     pub const INSTRUCTIONS: usize = 0;
@@ -28,7 +36,9 @@ pub mod event {
     pub const CHANGED: usize = 4;
     /// Writes.
     pub const WRITES: usize = 5;
+    /// Of a thread: its number, and one more; 0 where no thread has come. Nothing of a core.
+    pub const THREAD: usize = 7;
 }
 
 // One page holds them.
-const _: () = assert!(of_core(MAX_CORES) * 8 <= 4096);
+const _: () = assert!(of_core(MAX_CORES) * 8 <= 4096 && of_thread(THREADS) * 8 == 4096);

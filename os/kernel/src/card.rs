@@ -1,4 +1,4 @@
-//! Tells those who read the machine's memory from outside where address spaces lie: see [`tactus_abi::card`].
+//! Tells those who read the machine's memory from outside where address spaces and threads lie: see [`tactus_abi::card`].
 
 use crate::arch::paging::{direct, kernel_top};
 use crate::arch::protect::physical;
@@ -7,6 +7,7 @@ use crate::component;
 use crate::frames::Frames;
 use crate::memory;
 use crate::percore;
+use crate::thread::{self, Thread};
 use tactus_abi::card::{word, MAGIC, PLACE};
 use tactus_abi::image::Header;
 use tactus_abi::layout::{COUNTERS, MAX_COMPONENTS, MAX_CORES};
@@ -26,13 +27,17 @@ pub fn write(header: &Header, frames: &Frames) {
         (word::KERNEL_TOP, kernel_top()),
         (word::POOL, pool),
         (word::POOL_FRAMES, count),
+        (word::THREADS, &raw const thread::THREADS as u64),
+        (word::THREAD_BYTES, size_of::<Thread>() as u64),
     ] {
         put(at, value);
     }
     for core in 0..(header.cores as usize).min(MAX_CORES) {
-        // SAFETY: a place in the block, of which only the address is taken.
-        let space = unsafe { &raw const (*percore::of(core)).space } as u64;
+        // SAFETY: places in the block, of which only the addresses are taken.
+        let (space, current) =
+            unsafe { (&raw const (*percore::of(core)).space as u64, &raw const (*percore::of(core)).current as u64) };
         put(word::LOADED + core, physical(space).unwrap_or(0));
+        put(word::RUNNING + core, physical(current).unwrap_or(0));
     }
     for number in 0..(header.components as usize).min(MAX_COMPONENTS) {
         let space = component::get(number as u16).space;

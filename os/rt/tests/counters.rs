@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tactus_rt::abi::counters::{event, of_core, MAGIC};
-use tactus_rt::abi::layout::MAX_CORES;
-use tactus_rt::counters::{Architectural, Counters, Event, Maker, Modelled, NoCounters, Refused, Registers};
+use tactus_rt::abi::counters::{event, of_core, of_thread, EVENTS, MAGIC};
+use tactus_rt::counters::{Architectural, Counters, Event, Maker, Modelled, NoCounters, Page, Refused, Registers};
 
 /// A core's registers: counters go on where they are enabled.
 #[derive(Default)]
@@ -97,20 +96,40 @@ fn behaves(counters: &mut dyn Counters, channel: usize, event: Event, mut happen
 
 #[test]
 fn modelled_counters_are_the_sum_of_all_cores_since_they_were_started() {
-    let words: [AtomicU64; of_core(MAX_CORES)] = std::array::from_fn(|_| AtomicU64::new(40));
+    let words: Page = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(40)));
     assert!(Modelled::new(&words, 4).is_none(), "nobody counts");
-    words[0].store(MAGIC, Relaxed);
+    words[0][0].store(MAGIC, Relaxed);
     let mut counters = Modelled::new(&words, 4).unwrap();
     assert_eq!(counters.configure(0, Event::Cycles), Err(Refused::NoSuchEvent));
     let mut core = 0;
     behaves(&mut counters, 1, Event::SharedMisses, |many| {
         core = (core + 1) % 4;
-        words[of_core(core) + event::SHARED_MISSES].fetch_add(many, Relaxed);
+        words[of_core(core) / EVENTS][event::SHARED_MISSES].fetch_add(many, Relaxed);
         // Of another event, and of a core that there is not.
-        words[of_core(core) + event::WRITES].fetch_add(1_000, Relaxed);
-        words[of_core(5) + event::SHARED_MISSES].fetch_add(1_000, Relaxed);
+        words[of_core(core) / EVENTS][event::WRITES].fetch_add(1_000, Relaxed);
+        words[of_core(5) / EVENTS][event::SHARED_MISSES].fetch_add(1_000, Relaxed);
     });
     assert_eq!(counters.interrupt_after(1, 5), Err(Refused::NoInterrupt));
+}
+
+#[test]
+fn modelled_counters_of_a_thread_are_its_own_wherever_it_stands() {
+    let words: Page = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
+    words[0][0].store(MAGIC, Relaxed);
+    assert!(Modelled::of_thread(&words, 0).is_none(), "no thread has come");
+    for (place, number) in [7, 0, 263].into_iter().enumerate() {
+        words[of_thread(place) / EVENTS][event::THREAD].store(number + 1, Relaxed);
+    }
+    assert!(Modelled::of_thread(&words, 6).is_none(), "another thread");
+    for (place, number) in [7, 0, 263].into_iter().enumerate() {
+        let mut counters = Modelled::of_thread(&words, number).unwrap();
+        behaves(&mut counters, 1, Event::Writes, |many| {
+            words[of_thread(place) / EVENTS][event::WRITES].fetch_add(many, Relaxed);
+            // Of another thread, and of a core.
+            words[of_thread((place + 1) % 3) / EVENTS][event::WRITES].fetch_add(1_000, Relaxed);
+            words[of_core(0) / EVENTS][event::WRITES].fetch_add(1_000, Relaxed);
+        });
+    }
 }
 
 /// Drives one channel over a file of registers that is shared with what happens.

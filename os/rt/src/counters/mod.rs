@@ -1,13 +1,14 @@
 //! Counters of hardware events: one interface, and the machines behind it.
 //!
 //! [`Modelled`] reads a page that whoever models the caches of an emulated machine writes; [`Architectural`] drives the counters of Intel's and
-//! AMD's processors through their registers; [`NoCounters`] refuses everything. [`own`] gives a component the ones that it may read.
+//! AMD's processors through their registers; [`NoCounters`] refuses everything. [`own`] gives a component the ones that it may read, [`own_thread`]
+//! a thread its own.
 
 mod architectural;
 mod modelled;
 
 pub use architectural::{Architectural, Maker, Registers};
-pub use modelled::{changed_of, lines_of, own, Modelled, Own};
+pub use modelled::{changed_of, lines_of, own, own_thread, Modelled, Own, Page};
 
 /// What can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,15 +1,20 @@
-//! The counters that the modelled caches of an emulated machine keep for a component: all cores together.
+//! The counters that the modelled caches of an emulated machine keep for a component, all cores together, and for each of its threads.
 
 use super::{Counters, Event, NoCounters, Refused};
 use crate::service::info;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tactus_abi::counters::{event, of_core, EVENTS, MAGIC};
-use tactus_abi::layout::{COUNTERS, MAX_CORES};
+use tactus_abi::counters::{event, of_core, of_thread, EVENTS, MAGIC, THREADS};
+use tactus_abi::layout::{COUNTERS, MAX_CORES, STACKS, STACK_STRIDE};
 
 /// Channels, any of which counts anything.
 const CHANNELS: usize = 4;
-/// Words of a page of counters.
-const WORDS: usize = of_core(MAX_CORES);
+/// The words of a core, or of a thread.
+type Words = [AtomicU64; EVENTS];
+/// A page of counters: one word that says that there are any, the words of cores, and those of threads.
+pub type Page = [Words; of_thread(THREADS) / EVENTS];
+/// Where the words of cores and threads begin in it.
+const CORES: usize = of_core(0) / EVENTS;
+const ITS_THREADS: usize = of_thread(0) / EVENTS;
 
 #[derive(Clone, Copy)]
 struct Channel {
@@ -20,10 +25,10 @@ struct Channel {
     offset: u64,
 }
 
-/// The counters of one component.
+/// The counters of one component, or of one thread in it.
 pub struct Modelled<'a> {
-    words: &'a [AtomicU64; WORDS],
-    cores: usize,
+    /// Those of each core, or of the thread.
+    words: &'a [Words],
     channels: [Channel; CHANNELS],
 }
 
@@ -41,6 +46,16 @@ pub fn own() -> Own {
     counted.map_or(Own::None(NoCounters), Own::Modelled)
 }
 
+/// The counters of the thread that calls, for what it does in the component that runs here. Nothing counts for a thread that came after
+/// [`tactus_abi::counters::THREADS`] others.
+pub fn own_thread() -> Own {
+    let here = 0_u8;
+    // A thread has the same place for its stack wherever it is.
+    let number = ((&raw const here).addr() as u64).saturating_sub(STACKS) / STACK_STRIDE;
+    let counted = page().and_then(|words| Modelled::of_thread(words, number));
+    counted.map_or(Own::None(NoCounters), Own::Modelled)
+}
+
 /// The lines that all other components asked memory for on a core, at user level, as they are counted for the root scheduler where a
 /// budget is one of misses; nothing where nobody counts.
 pub fn lines_of(core: u8) -> Option<u64> {
@@ -54,31 +69,39 @@ pub fn changed_of(core: u8) -> Option<u64> {
 }
 
 fn counted_on(core: u8, event: usize) -> Option<u64> {
-    let word = of_core(usize::from(core) % MAX_CORES) + event;
-    page().filter(|words| words[0].load(Relaxed) == MAGIC).map(|words| words[word].load(Relaxed))
+    let core = CORES + usize::from(core) % MAX_CORES;
+    page().filter(|page| page[0][0].load(Relaxed) == MAGIC).map(|page| page[core][event % EVENTS].load(Relaxed))
 }
 
 /// The page of counters of the component that runs here.
-fn page() -> Option<&'static [AtomicU64; WORDS]> {
+fn page() -> Option<&'static Page> {
     if info().counters == 0 {
         return None;
     }
     // SAFETY: the page is mapped read-only where the information page says so; it is longer than that, and nothing but loads is done to it.
-    Some(unsafe { &*(COUNTERS as *const [AtomicU64; WORDS]) })
+    Some(unsafe { &*(COUNTERS as *const Page) })
 }
 
 impl<'a> Modelled<'a> {
     /// Over a page of counters of so many cores; nothing if nobody counts.
-    pub fn new(words: &'a [AtomicU64; WORDS], cores: usize) -> Option<Self> {
-        let free = Channel { event: EVENTS, counts: false, offset: 0 };
-        let there = words[0].load(Relaxed) == MAGIC;
-        there.then_some(Modelled { words, cores: cores.min(MAX_CORES), channels: [free; CHANNELS] })
+    pub fn new(page: &'a Page, cores: usize) -> Option<Self> {
+        (page[0][0].load(Relaxed) == MAGIC).then(|| Modelled::over(&page[CORES..][..cores.min(MAX_CORES)]))
     }
 
-    /// What the machine has counted of an event on all cores.
+    /// Of a thread, by its number, in a page of counters; nothing if nobody counts for it.
+    pub fn of_thread(page: &'a Page, number: u64) -> Option<Self> {
+        let mut threads = page[ITS_THREADS..].iter();
+        let own = threads.find(|words| words[event::THREAD].load(Relaxed) == number + 1);
+        own.map(|words| Modelled::over(core::slice::from_ref(words)))
+    }
+
+    fn over(words: &'a [Words]) -> Self {
+        Modelled { words, channels: [Channel { event: EVENTS, counts: false, offset: 0 }; CHANNELS] }
+    }
+
+    /// What the machine has counted of an event.
     fn counted(&self, event: usize) -> u64 {
-        let cores = self.words[EVENTS..].chunks_exact(EVENTS).take(self.cores);
-        cores.map(|words| words[event % EVENTS].load(Relaxed)).fold(0, u64::wrapping_add)
+        self.words.iter().map(|words| words[event % EVENTS].load(Relaxed)).fold(0, u64::wrapping_add)
     }
 
     fn channel(&mut self, channel: usize) -> Result<&mut Channel, Refused> {
@@ -128,10 +151,11 @@ impl Counters for Modelled<'_> {
     #[inline]
     fn read(&self, channel: usize) -> Result<u64, Refused> {
         let it = self.channels.get(channel).ok_or(Refused::NoChannel)?;
+        // First what is read often. What counts is configured.
         match (it.event, it.counts) {
-            (EVENTS, _) => Err(Refused::NotNow),
-            (_, false) => Ok(it.offset),
             (event, true) => Ok(it.offset.wrapping_add(self.counted(event))),
+            (EVENTS, false) => Err(Refused::NotNow),
+            (_, false) => Ok(it.offset),
         }
     }
 
