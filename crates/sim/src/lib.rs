@@ -16,6 +16,7 @@ pub mod lockstep;
 mod machine;
 mod misses;
 mod sections;
+mod services;
 mod waits;
 
 pub use keep::Keep;
@@ -125,6 +126,7 @@ fn run<S: Sink>(
     simulation.hold(steps.sections);
     simulation.wait(steps.waits);
     simulation.go_through(steps.programs);
+    simulation.serve(steps.services);
     simulation.miss(steps.misses);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;

@@ -20,5 +20,6 @@ mod per_server;
 mod reclaiming;
 mod rules;
 mod schedules;
+mod services;
 mod threads;
 mod waits;
