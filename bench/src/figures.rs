@@ -216,8 +216,11 @@ pub fn periodic(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>, 
     .collect()
 }
 
-/// Of a system in which interrupts and messages release jobs: those that began at once.
-pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
+/// Of a system in which interrupts and messages release jobs: those that began at once; and from a message until its job's release is
+/// decided and recorded, with who runs then: until the scheduler looked at the clock, and its decision then.
+pub fn released(label: &str, trace: &Trace, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) -> Vec<Figure> {
+    /// The task that messages release, in the order of the system.
+    const RECEIVES: TaskId = TaskId(1);
     /// Longer than any path, and shorter than another job.
     const LONGEST: u64 = 10_000;
     let figure = |what: &str, series| {
@@ -225,7 +228,44 @@ pub fn released(label: &str, books: &BTreeMap<Series, Vec<u64>>, paths: &Paths) 
         let samples = all.iter().map(|value| value & 0xffff_ffff).filter(|it| *it < LONGEST).collect();
         Figure::of(format!("{what} to released task, {label}"), samples, paths.get(&series))
     };
-    [figure("interrupt", Series::Released), figure("message", Series::Received)].into_iter().flatten().collect()
+    let decisions = trace.cores.first().map(|records| decisions(records)).unwrap_or_default();
+    let accepted = books.get(&Series::Accepted).map_or(&[][..], Vec::as_slice);
+    let decided = accepted.iter().filter_map(|value| {
+        let (job, until_look) = ((value >> 32) as u32, value & 0xffff_ffff);
+        decisions.get(&(RECEIVES, job)).map(|decision| until_look + decision)
+    });
+    let decided = decided.filter(|it| *it < LONGEST).collect();
+    [
+        figure("interrupt", Series::Released),
+        figure("message", Series::Received),
+        Figure::of(format!("message to its job's release, recorded, {label}"), decided, None),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// By job that something has released which arrived: how long the decision on that took.
+fn decisions(records: &[Record]) -> BTreeMap<(TaskId, u32), u64> {
+    let mut decisions = BTreeMap::new();
+    let mut begun = None;
+    let mut released = None;
+    for record in records {
+        match record.kind {
+            EventKind::Enter => {
+                begun = (EntryReason::from_u8(record.level) == Some(EntryReason::Arrival)).then_some(record.time);
+                released = None;
+            }
+            EventKind::Release => released = record.task.map(|task| (task, record.job)),
+            EventKind::Leave => {
+                if let (Some(begun), Some(job)) = (begun.take(), released.take()) {
+                    decisions.insert(job, record.time.since(begun).as_nanos());
+                }
+            }
+            _ => {}
+        }
+    }
+    decisions
 }
 
 /// Of partitions whose windows follow each other: from the last instruction in one to the first in the other.

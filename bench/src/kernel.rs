@@ -63,7 +63,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
         released = guest::follow(&programs, &systems::released(server, true), None)?;
         let ran = guest::run(&programs, &systems::released(server, false), None)?;
         longest = longest.max(longest_stretch(&ran, &elf));
-        all.extend(figures::released(label, &books(&ran.memory), &released));
+        all.extend(figures::released(label, &ran.trace, &books(&ran.memory), &released));
     }
     let windows = guest::follow(&programs, &systems::partitions(true), None)?;
     let ran = guest::run(&programs, &systems::partitions(false), None)?;

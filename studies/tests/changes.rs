@@ -342,7 +342,7 @@ fn hold(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn whatever_is_admitted_no_promise_is_broken() {
-    hold(0..600);
+    hold(0..250);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn whatever_is_admitted_no_promise_is_broken_in_twenty_thousand_systems() {
 
 #[test]
 fn changes_that_do_not_wait_break_promises() {
-    let counts = all(0..600, Protocol::Immediate);
+    let counts = all(0..250, Protocol::Immediate);
     println!("{counts:?}");
     assert!(counts.broken > 0, "{counts:?}");
 }
@@ -381,7 +381,7 @@ fn found(promised: &RunPlan, trace: &Trace) -> bool {
 #[test]
 fn a_first_release_after_a_change_that_is_late_lost_or_one_too_many_is_found() {
     let (mut late, mut lost, mut many) = (0, 0, 0);
-    for (promised, trace) in accepted(0..150) {
+    for (promised, trace) in accepted(0..60) {
         for core in 0..trace.cores.len() {
             let records = &trace.cores[core];
             let Some(changed) = records.iter().position(|r| r.kind == EventKind::ChangeApplied) else { continue };
@@ -404,13 +404,13 @@ fn a_first_release_after_a_change_that_is_late_lost_or_one_too_many_is_found() {
         }
     }
     // The last release of all leaves no gap.
-    assert!(late > 50 && many > 50 && lost > late * 9 / 10, "{late} {many} {lost}");
+    assert!(late > 20 && many > 20 && lost > late * 9 / 10, "{late} {many} {lost}");
 }
 
 #[test]
 fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
     let mut count = 0;
-    for (promised, trace) in accepted(0..150) {
+    for (promised, trace) in accepted(0..60) {
         let changes = promised.view.changes.as_ref().expect("it changes");
         for (n, change) in changes.list.iter().enumerate().filter(|(_, it)| it.what.starts_with("remove task")) {
             let before = n.checked_sub(1).map_or(&changes.start, |last| &changes.list[last].tasks);
@@ -442,13 +442,13 @@ fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
             }
         }
     }
-    assert!(count > 10, "{count}");
+    assert!(count > 3, "{count}");
 }
 
 #[test]
 fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
     let (mut admitted, mut turned) = (0, 0);
-    for (promised, trace) in accepted(0..150) {
+    for (promised, trace) in accepted(0..60) {
         for core in 0..trace.cores.len() {
             let effects: Vec<usize> = (0..trace.cores[core].len())
                 .filter(|n| trace.cores[core][*n].kind == EventKind::ChangeApplied)
@@ -469,7 +469,7 @@ fn a_change_that_was_not_admitted_or_comes_out_of_its_turn_is_found() {
             }
         }
     }
-    assert!(admitted > 50 && turned > 20, "{admitted} {turned}");
+    assert!(admitted > 20 && turned > 8, "{admitted} {turned}");
 }
 
 /// A soft server beneath fixed priorities keeps all others off as long as it has work: nothing is promised beneath it, and much may

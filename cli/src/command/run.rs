@@ -20,7 +20,7 @@ use tactus_machine::promise::{can_run, promised, through_caches, RunPlan};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
-use tactus_model::{ServerKind, System};
+use tactus_model::System;
 use tactus_report::{ColourUse, Kept};
 use tactus_trace::{Trace, View};
 
@@ -52,8 +52,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
     let shown = Show { console: !arguments.no_console };
-    // Without modelled caches nobody would count the misses that are some server's budget.
-    let regulates = system.scheduling.servers.iter().any(|server| server.kind == ServerKind::Misses);
+    // Without modelled caches nobody would count what some server depends on.
+    let regulates = system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
     let caches = arguments.caches || regulates;
     let plug_in = caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
     let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), plug_in)?;

@@ -1,6 +1,7 @@
 //! How many accesses the model takes in a second of processor time on one core of the host (Linux).
 //!
-//! `cargo run --release -p tactus-cache --example speed`
+//! `cargo run --release -p tactus-cache --example speed` for all cases; for one of them, and with another number of accesses (to count
+//! instructions), `speed CASE ACCESSES`, cases from 0.
 
 use std::time::Duration;
 use tactus_cache::{Geometry, Hierarchy, Kind, Owner};
@@ -13,22 +14,29 @@ fn processor_time() -> Duration {
 }
 
 fn main() {
+    let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>().expect("a number"));
+    let (only, many) = (numbers.next(), numbers.next().unwrap_or(20_000_000));
     let geometry = Geometry::of("i7-2600").expect("it comes with Tactus");
-    for (name, bytes, cores) in [
+    let cases = [
         ("sequential 64 KB, one core", 64 << 10, 1),
         ("random 32 KB, one core", 32 << 10, 1),
         ("random 128 KB, one core", 128u64 << 10, 1),
         ("random 128 KB shared by four cores, one write in four", 128 << 10, 4),
         ("random 32 MB, one core", 32 << 20, 1),
-    ] {
+    ];
+    for (number, (name, bytes, cores)) in cases.into_iter().enumerate() {
+        if only.is_some_and(|only| only != number as u64) {
+            continue;
+        }
         let mut model = Hierarchy::with_owners(geometry.clone(), 4).expect("a hierarchy that can be");
-        let (mut random, many) = (1u64, 20_000_000u64);
+        let (mut random, in_order) = (1u64, name.starts_with('s'));
         let start = processor_time();
         for turn in 0..many {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let address = if name.starts_with('s') { turn * 4 % bytes } else { (random >> 20) % bytes };
+            // Powers of two: a division would take a good part of the time of an access.
+            let address = if in_order { turn * 4 } else { random >> 20 } & (bytes - 1);
             let kind = if turn % 4 == 3 { Kind::Write } else { Kind::Read };
-            model.access((turn as usize / 16) % cores * 2, address, kind, Owner(0));
+            model.access(((turn as usize / 16) & (cores - 1)) * 2, address, kind, Owner(0));
         }
         let rate = many as f64 / (processor_time() - start).as_secs_f64() / 1e6;
         println!("{name}: {rate:.1} million accesses a second");

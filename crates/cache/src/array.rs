@@ -1,134 +1,161 @@
 //! A set-associative array of lines that forgets the least recently used one first.
 //!
-//! A set is kept in order of use, most recent first; ways without a valid line come last. So a hit moves a line to the front and
-//! a fill drops the last. The array knows nothing of levels or coherence.
+//! What a set does is told in `set.rs`. The array chooses the set, and knows nothing of levels or coherence.
 
 use crate::geometry::{Index, Shape};
-use crate::line::{Line, Owner, State};
+use crate::line::{Line, State};
+use crate::set::{Filled, Key, Set};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+
+/// Sets of a size that the compiler knows.
+#[derive(Clone, Debug)]
+enum Sets {
+    Eight(Vec<Set<1, u64>>),
+    Sixteen(Vec<Set<2, u64>>),
+    More(Vec<Set<8, [u8; 64]>>),
+}
 
 /// The array.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct Array {
-    lines: Vec<Line>,
+    sets: Sets,
     ways: usize,
+    /// What of a number chooses the set; all of it where a hash does.
     mask: u64,
     shape: Shape,
 }
 
-/// Where a line stands in its set.
-#[inline]
-fn position(set: &[Line], number: u64) -> Option<usize> {
-    set.iter().position(|line| line.is(number))
-}
-
-/// What a fill did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Filled {
-    /// The valid line that had to go.
-    pub victim: Option<Line>,
-    /// Whether an invalidated copy of the same line stood here.
-    pub was_invalidated: bool,
+/// What `act` makes of a set.
+macro_rules! in_set {
+    ($sets:expr, $at:expr, $set:ident => $act:expr) => {
+        match $sets {
+            Sets::Eight(sets) => {
+                let $set = &mut sets[$at];
+                $act
+            }
+            Sets::Sixteen(sets) => {
+                let $set = &mut sets[$at];
+                $act
+            }
+            Sets::More(sets) => {
+                let $set = &mut sets[$at];
+                $act
+            }
+        }
+    };
 }
 
 impl Array {
     /// An empty array of this shape.
     pub fn new(shape: &Shape) -> Array {
-        let mask = shape.sets() as u64 - 1;
-        Array { lines: vec![Line::EMPTY; shape.sets() * shape.ways], ways: shape.ways, mask, shape: *shape }
-    }
-
-    #[inline]
-    fn first(&self, number: u64) -> usize {
-        let set = match self.shape.index {
-            Index::Modulo => (number & self.mask) as usize,
-            Index::SandyBridge4 => self.shape.set_of(number),
+        let sets = match shape.ways {
+            ..=8 => Sets::Eight(vec![Set::EMPTY; shape.sets()]),
+            9..=16 => Sets::Sixteen(vec![Set::EMPTY; shape.sets()]),
+            _ => Sets::More(vec![Set::EMPTY; shape.sets()]),
         };
-        set * self.ways
+        let mask = if shape.index == Index::Modulo { shape.sets() as u64 - 1 } else { u64::MAX };
+        Array { sets, ways: shape.ways, mask, shape: *shape }
     }
 
-    /// The ways of the set in which line `number` belongs, most recently used first.
-    #[inline]
-    fn set(&mut self, number: u64) -> &mut [Line] {
-        let first = self.first(number);
-        &mut self.lines[first..first + self.ways]
+    /// The set in which a line belongs.
+    #[inline(always)]
+    fn index(&self, number: u64) -> usize {
+        if self.mask == u64::MAX {
+            return self.hashed(number);
+        }
+        (number & self.mask) as usize
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hashed(&self, number: u64) -> usize {
+        self.shape.set_of(number)
     }
 
     /// Finds a line and makes it the most recently used of its set.
     #[inline]
-    pub fn touch(&mut self, number: u64) -> Option<&mut Line> {
-        let set = self.set(number);
-        if !set[0].is(number) {
-            let at = position(set, number)?;
-            let line = set[at];
-            for way in (0..at).rev() {
-                set[way + 1] = set[way];
-            }
-            set[0] = line;
-        }
-        Some(&mut set[0])
+    pub(crate) fn touch(&mut self, key: Key) -> Option<&mut Line> {
+        let at = self.index(key.number);
+        in_set!(&mut self.sets, at, set => set.touch(key))
     }
 
     /// Finds a line and leaves the order alone.
     #[inline]
-    pub fn find(&mut self, number: u64) -> Option<&mut Line> {
-        let set = self.set(number);
-        position(set, number).map(|at| &mut set[at])
+    pub(crate) fn find(&mut self, key: Key) -> Option<&mut Line> {
+        let at = self.index(key.number);
+        in_set!(&mut self.sets, at, set => set.find(key))
     }
 
     /// The state of a line; [`State::Invalid`] if it is not here.
-    #[inline]
     pub fn state(&self, number: u64) -> State {
-        let first = self.first(number);
-        let set = &self.lines[first..first + self.ways];
-        position(set, number).map_or(State::Invalid, |at| set[at].state())
+        self.state_of(Key::new(number))
+    }
+
+    #[inline]
+    pub(crate) fn state_of(&self, key: Key) -> State {
+        let at = self.index(key.number);
+        match &self.sets {
+            Sets::Eight(sets) => sets[at].state(key),
+            Sets::Sixteen(sets) => sets[at].state(key),
+            Sets::More(sets) => sets[at].state(key),
+        }
     }
 
     /// Puts a line that is not here in front of its set.
     #[inline]
-    pub fn insert(&mut self, number: u64, state: State, owner: Owner) -> Filled {
-        let set = self.set(number);
-        let last = set.len() - 1;
-        let mut at = last;
-        if !set[last].is_valid() {
-            at = set.iter().position(|line| line.was(number)).unwrap_or(last);
-        }
-        let old = set[at];
-        set.copy_within(0..at, 1);
-        set[0] = Line::new(number, state, owner);
-        Filled { victim: old.is_valid().then_some(old), was_invalidated: old.was(number) }
+    pub(crate) fn insert(&mut self, key: Key, line: Line) -> Filled {
+        let (at, ways) = (self.index(key.number), self.ways);
+        in_set!(&mut self.sets, at, set => set.insert(ways, key, line))
     }
 
-    /// Takes a line out, if it is here.
+    /// Takes a line out, if it is here; the state in which it was.
     #[inline]
-    pub fn remove(&mut self, number: u64) -> Option<Line> {
-        self.take(number, Line::EMPTY)
+    pub(crate) fn remove(&mut self, key: Key) -> State {
+        let (at, ways) = (self.index(key.number), self.ways);
+        in_set!(&mut self.sets, at, set => set.remove(ways, key))
     }
 
-    /// Makes a line invalid, if it is here. Its number stays until the way is needed.
+    /// Makes a line invalid, if it is here; the state in which it was. Its number stays until the way is needed.
     #[inline]
-    pub fn invalidate(&mut self, number: u64) -> Option<Line> {
-        self.take(number, Line::new(number, State::Invalid, Owner(0)))
-    }
-
-    #[inline]
-    fn take(&mut self, number: u64, left: Line) -> Option<Line> {
-        let set = self.set(number);
-        let at = position(set, number)?;
-        let line = set[at];
-        set[at] = left;
-        set[at..].rotate_left(1);
-        Some(line)
+    pub(crate) fn invalidate(&mut self, key: Key) -> State {
+        let (at, ways) = (self.index(key.number), self.ways);
+        in_set!(&mut self.sets, at, set => set.invalidate(ways, key))
     }
 
     /// Every line that is here, in no order that means anything.
     pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
-        self.lines.iter().copied().filter(|line| line.is_valid())
+        (0..self.shape.sets()).flat_map(|at| self.in_order(at)).filter(|line| line.is_valid())
     }
 
     /// Empties it.
     pub fn clear(&mut self) {
-        self.lines.fill(Line::EMPTY);
+        *self = Array::new(&self.shape);
+    }
+
+    /// The ways of a set in the order of use: what decides about the next access.
+    fn in_order(&self, at: usize) -> Vec<Line> {
+        match &self.sets {
+            Sets::Eight(sets) => sets[at].in_order(self.ways).collect(),
+            Sets::Sixteen(sets) => sets[at].in_order(self.ways).collect(),
+            Sets::More(sets) => sets[at].in_order(self.ways).collect(),
+        }
+    }
+}
+
+/// Two arrays are equal where no access can tell them apart: in which way a line stands does not matter.
+impl PartialEq for Array {
+    fn eq(&self, other: &Array) -> bool {
+        self.shape == other.shape && (0..self.shape.sets()).all(|at| self.in_order(at) == other.in_order(at))
+    }
+}
+
+impl Eq for Array {}
+
+impl Hash for Array {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.shape.hash(state);
+        (0..self.shape.sets()).for_each(|at| self.in_order(at).hash(state));
     }
 }

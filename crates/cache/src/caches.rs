@@ -5,6 +5,7 @@
 
 use crate::array::Array;
 use crate::line::State;
+use crate::set::Key;
 use alloc::vec::Vec;
 
 /// The arrays of one core.
@@ -21,39 +22,43 @@ pub struct Core {
 impl Core {
     /// The state in which this core holds a line.
     pub fn state(&self, number: u64) -> State {
-        let second = self.second.as_ref().map_or(State::Invalid, |array| array.state(number));
+        self.state_of(Key::new(number))
+    }
+
+    #[inline]
+    pub(crate) fn state_of(&self, key: Key) -> State {
+        let second = self.second.as_ref().map_or(State::Invalid, |array| array.state_of(key));
         if second != State::Invalid {
             return second;
         }
-        let data = self.data.state(number);
+        let data = self.data.state_of(key);
         if data != State::Invalid {
             return data;
         }
-        self.instruction.state(number)
+        self.instruction.state_of(key)
     }
 
-    pub(crate) fn set_state(&mut self, number: u64, state: State) {
+    #[inline]
+    pub(crate) fn set_state(&mut self, key: Key, state: State) {
         for array in [Some(&mut self.data), Some(&mut self.instruction), self.second.as_mut()].into_iter().flatten() {
-            if let Some(line) = array.find(number) {
+            if let Some(line) = array.find(key) {
                 line.set_state(state);
             }
         }
     }
 
-    pub(crate) fn invalidate(&mut self, number: u64) {
-        self.data.invalidate(number);
-        self.instruction.invalidate(number);
-        if let Some(second) = &mut self.second {
-            second.invalidate(number);
-        }
+    /// Makes all copies invalid; the state in which they were.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, key: Key) -> State {
+        let second = self.second.as_mut().map_or(State::Invalid, |second| second.invalidate(key));
+        self.data.invalidate(key).max(self.instruction.invalidate(key)).max(second)
     }
 
-    pub(crate) fn remove(&mut self, number: u64) {
-        self.data.remove(number);
-        self.instruction.remove(number);
-        if let Some(second) = &mut self.second {
-            second.remove(number);
-        }
+    /// Takes all copies out; the state in which they were.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: Key) -> State {
+        let second = self.second.as_mut().map_or(State::Invalid, |second| second.remove(key));
+        self.data.remove(key).max(self.instruction.remove(key)).max(second)
     }
 }
 

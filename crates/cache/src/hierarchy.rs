@@ -6,8 +6,9 @@
 use crate::array::Array;
 use crate::caches::{Caches, Core};
 use crate::events::{Events, Evictions, Kind, Served};
-use crate::geometry::{Geometry, GeometryError};
+use crate::geometry::{Costs, Geometry, GeometryError};
 use crate::line::{Line, Owner, State, MOST_NUMBER};
+use crate::set::Key;
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,6 +25,8 @@ pub struct Hierarchy {
     pub(crate) private_evictions: Evictions,
     pub(crate) memory_writes: u64,
     core_of: Vec<u8>,
+    /// What each answer costs.
+    costs: [u32; 6],
     shift: u32,
 }
 
@@ -42,6 +45,7 @@ impl Hierarchy {
     /// Where the hierarchy cannot be.
     pub fn with_owners(geometry: Geometry, owners: usize) -> Result<Hierarchy, GeometryError> {
         geometry.check()?;
+        let Costs { first, second, shared, remote_clean, remote_modified, memory, .. } = geometry.costs;
         let core = Core {
             instruction: Array::new(&geometry.instruction),
             data: Array::new(&geometry.data),
@@ -55,6 +59,7 @@ impl Hierarchy {
             private_evictions: Evictions::new(owners),
             memory_writes: 0,
             core_of: (0..geometry.processors()).map(|processor| (processor / geometry.threads) as u8).collect(),
+            costs: [first, second, shared, remote_clean, remote_modified, memory],
             shift: geometry.line().trailing_zeros(),
             geometry,
         })
@@ -93,15 +98,7 @@ impl Hierarchy {
     /// What this answer costs, in cycles.
     #[inline]
     pub const fn cost(&self, served: Served) -> u32 {
-        let costs = &self.geometry.costs;
-        match served {
-            Served::First => costs.first,
-            Served::Second => costs.second,
-            Served::Shared => costs.shared,
-            Served::RemoteClean => costs.remote_clean,
-            Served::RemoteModified => costs.remote_modified,
-            Served::Memory => costs.memory,
-        }
+        self.costs[served as usize]
     }
 
     /// Writes every changed line to memory and empties all caches (`wbinvd`). Counters stay.
@@ -134,8 +131,8 @@ impl Hierarchy {
     /// Where there is no such processor.
     #[inline]
     pub fn access(&mut self, processor: usize, address: u64, kind: Kind, owner: Owner) -> Served {
-        let number = (address >> self.shift) & MOST_NUMBER;
-        let served = self.line(processor, number, kind, owner, false);
+        let key = Key::new((address >> self.shift) & MOST_NUMBER);
+        let served = self.line(processor, key, kind, owner, false);
         self.count(processor, kind);
         self.events[processor].cycles += u64::from(self.cost(served));
         served
@@ -155,7 +152,7 @@ impl Hierarchy {
         let before = self.events[processor];
         let mut served = Served::First;
         for number in first..=last {
-            served = served.max(self.line(processor, number, kind, owner, missing));
+            served = served.max(self.line(processor, Key::new(number), kind, owner, missing));
         }
         let events = &mut self.events[processor];
         let once = |before: u64, now: u64| before + u64::from(now > before);
@@ -180,27 +177,27 @@ impl Hierarchy {
 
     /// One line; `through` asks the levels below even where the first one has it.
     #[inline]
-    fn line(&mut self, processor: usize, number: u64, kind: Kind, owner: Owner, through: bool) -> Served {
+    fn line(&mut self, processor: usize, key: Key, kind: Kind, owner: Owner, through: bool) -> Served {
         let core = usize::from(self.core_of[processor]);
         let caches = &mut self.caches.cores[core];
         let array = if kind == Kind::Fetch { &mut caches.instruction } else { &mut caches.data };
-        let Some(line) = array.touch(number) else {
+        let Some(line) = array.touch(key) else {
             let events = &mut self.events[processor];
             *(if kind == Kind::Fetch { &mut events.instruction_misses } else { &mut events.data_misses }) += 1;
-            return self.first_miss(processor, number, kind, owner);
+            return self.first_miss(processor, key, kind, owner);
         };
         let state = line.state();
         if !through && (kind != Kind::Write || state == State::Modified) {
             return Served::First;
         }
-        self.first_hit(processor, number, kind, owner, state, through)
+        self.first_hit(processor, key, kind, owner, state, through)
     }
 
     #[cold]
     fn first_hit(
         &mut self,
         processor: usize,
-        number: u64,
+        key: Key,
         kind: Kind,
         owner: Owner,
         state: State,
@@ -209,15 +206,15 @@ impl Hierarchy {
         let core = usize::from(self.core_of[processor]);
         let mut served = Served::First;
         if kind == Kind::Write && state != State::Modified {
-            served = self.upgrade(processor, core, number, state);
+            served = self.upgrade(processor, core, key, state);
         }
         if through {
-            let second = self.caches.cores[core].second.as_mut().and_then(|array| array.touch(number)).is_some();
+            let second = self.caches.cores[core].second.as_mut().and_then(|array| array.touch(key)).is_some();
             if !second {
-                let brought = self.bring(processor, core, number, kind, owner, true);
+                let brought = self.bring(processor, core, key, kind, owner, true);
                 if self.caches.cores[core].second.is_some() {
                     self.events[processor].second_misses += 1;
-                    self.fill_second(processor, core, number, brought.state, owner);
+                    self.fill_second(processor, core, key, brought.state, owner);
                 }
                 served = served.max(brought.served);
             }
@@ -225,31 +222,30 @@ impl Hierarchy {
         served
     }
 
-    fn first_miss(&mut self, processor: usize, number: u64, kind: Kind, owner: Owner) -> Served {
+    fn first_miss(&mut self, processor: usize, key: Key, kind: Kind, owner: Owner) -> Served {
         let core = usize::from(self.core_of[processor]);
         let mut served = Served::Second;
-        let here =
-            self.caches.cores[core].second.as_mut().and_then(|array| array.touch(number)).map(|line| line.state());
+        let here = self.caches.cores[core].second.as_mut().and_then(|array| array.touch(key)).map(|line| line.state());
         let state = match here {
             Some(state) if kind == Kind::Write && state != State::Modified => {
-                served = served.max(self.upgrade(processor, core, number, state));
+                served = served.max(self.upgrade(processor, core, key, state));
                 State::Modified
             }
             Some(state) => state,
             None => {
-                let brought = self.bring(processor, core, number, kind, owner, true);
+                let brought = self.bring(processor, core, key, kind, owner, true);
                 served = brought.served;
                 if self.caches.cores[core].second.is_some() {
                     self.events[processor].second_misses += 1;
-                    self.fill_second(processor, core, number, brought.state, owner);
+                    self.fill_second(processor, core, key, brought.state, owner);
                 }
                 brought.state
             }
         };
         let alone = self.caches.cores[core].second.is_none();
-        self.fill_first(processor, core, number, kind == Kind::Fetch, state, owner, alone);
+        self.fill_first(processor, core, key, kind == Kind::Fetch, state, owner, alone);
         if here.is_none() && self.geometry.next_line {
-            self.prefetch(processor, core, number + 1, owner);
+            self.prefetch(processor, core, key.number + 1, owner);
         }
         served
     }
@@ -257,15 +253,16 @@ impl Hierarchy {
     /// Brings the line after a miss into the last private level, if it is of the same page and not here.
     fn prefetch(&mut self, processor: usize, core: usize, number: u64, owner: Owner) {
         let of_a_page = self.geometry.page / self.geometry.line();
-        if number % of_a_page == 0 || self.caches.cores[core].state(number) != State::Invalid {
+        let key = Key::new(number);
+        if number % of_a_page == 0 || self.caches.cores[core].state_of(key) != State::Invalid {
             return;
         }
         self.events[processor].prefetches += 1;
-        let brought = self.bring(processor, core, number, Kind::Read, owner, false);
+        let brought = self.bring(processor, core, key, Kind::Read, owner, false);
         if self.caches.cores[core].second.is_some() {
-            self.fill_second(processor, core, number, brought.state, owner);
+            self.fill_second(processor, core, key, brought.state, owner);
         } else {
-            self.fill_first(processor, core, number, false, brought.state, owner, true);
+            self.fill_first(processor, core, key, false, brought.state, owner, true);
         }
     }
 }

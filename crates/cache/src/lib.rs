@@ -28,6 +28,8 @@ pub mod lackey;
 pub mod line;
 #[cfg(feature = "files")]
 pub mod machine;
+mod order;
+mod set;
 pub mod tables;
 mod transfer;
 

@@ -72,10 +72,17 @@ impl Line {
         self.0 & STATE != 0
     }
 
-    /// Whether this was a copy of line `number` until it was invalidated.
+    /// What stays of a copy of line `number` that was invalidated.
     #[inline]
-    pub const fn was(self, number: u64) -> bool {
-        self.0 >> NUMBER == number + 1 && !self.is_valid()
+    pub const fn invalidated(number: u64) -> Line {
+        Line::new(number, State::Invalid, Owner(0))
+    }
+
+    /// Whether this is a valid copy of the line of which `invalidated` stays.
+    #[inline]
+    pub(crate) const fn is_copy_of(self, invalidated: Line) -> bool {
+        let rest = self.0 ^ invalidated.0;
+        rest.wrapping_sub(1) < (1 << NUMBER) - 1
     }
 
     /// Address divided by line length. Of an empty way it means nothing.
@@ -93,7 +100,14 @@ impl Line {
     /// Its coherence state.
     #[inline]
     pub const fn state(self) -> State {
-        State::ALL[(self.0 & STATE) as usize % State::ALL.len()]
+        match self.0 & STATE {
+            1 => State::Shared,
+            2 => State::Forward,
+            3 => State::Exclusive,
+            4 => State::Owned,
+            5 => State::Modified,
+            _ => State::Invalid,
+        }
     }
 
     /// Who brought it in.

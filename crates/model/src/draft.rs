@@ -4,7 +4,7 @@ use crate::colour_assignment::Caches;
 use crate::problem::Location;
 use crate::{
     Criticality, Demand, EarlyArrival, EventRule, HealthAction, Migration, Overrun, Policy, Program, ResourceProtocol,
-    Schedulers, ServerKind, TaskOrder,
+    SampledEvent, Schedulers, ServerKind, TaskOrder,
 };
 use std::path::PathBuf;
 use tactus_time::{Duration, Level};
@@ -109,6 +109,7 @@ pub(crate) struct DraftTask {
     pub minimum: Given<Duration>,
     pub memory: Given<u64>,
     pub misses: Given<u64>,
+    pub hitm: Given<u64>,
     pub component: Given<String>,
     pub colours: Vec<At<u64>>,
     pub placing: DraftPlace,
@@ -227,6 +228,8 @@ pub(crate) struct DraftServer {
     pub share: Given<f64>,
     pub works_for: Given<String>,
     pub misses: Given<u64>,
+    pub event: Given<SampledEvent>,
+    pub threshold: Given<u64>,
     pub order: Given<(Migration, TaskOrder)>,
     pub clusters: Given<Vec<At<Vec<At<u64>>>>>,
     pub quantum: Given<Duration>,

@@ -51,7 +51,7 @@ pub use service::{Service, ServiceClient};
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{
     Burst, Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release,
-    ResourceProtocol, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
+    ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

@@ -1,8 +1,8 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
 use crate::{Change, Partitions, Resource, Section, Wait};
-use tactus_task::{EventRule, Overrun, Program, Release, ServerKind, TaskOrder};
-use tactus_time::{CoreSet, Duration};
+use tactus_task::{EventRule, Overrun, Program, Release, SampledEvent, ServerKind, TaskOrder};
+use tactus_time::{CoreId, CoreSet, Duration};
 
 /// How cores share the queue of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,9 @@ pub struct Scheduling {
     pub programs: Vec<Program>,
     /// By task: the most lines that a job asks memory for, where the file says; empty if it says so of none.
     pub misses: Vec<Option<u32>>,
+    /// By task: how many accesses of a job find a line changed by another core, where the file says; empty if it says so of none. Only the
+    /// simulator looks at this.
+    pub hitm: Vec<Option<u32>>,
 }
 
 /// A server.
@@ -129,6 +132,26 @@ impl Scheduling {
     /// The most lines that a job of the task asks memory for, where the file says.
     pub fn misses_of(&self, task: usize) -> Option<u32> {
         self.misses.get(task).copied().flatten()
+    }
+
+    /// The server of best-effort work that gives way to a counter, on a core, and what is counted.
+    pub fn yielding_on(&self, core: CoreId) -> Option<(usize, SampledEvent)> {
+        self.servers.iter().enumerate().filter(|(_, server)| server.cores.contains(core)).find_map(|(n, server)| {
+            match server.kind {
+                ServerKind::Yielding(event) => Some((n, event)),
+                _ => None,
+            }
+        })
+    }
+
+    /// How many events a job of the task makes its core's counter count, where work gives way to that, by what the file says.
+    pub fn sampled_of(&self, task: usize, core: Option<CoreId>) -> u32 {
+        let told = match self.yielding_on(core.unwrap_or_default()) {
+            Some((_, SampledEvent::Changed)) => self.hitm.get(task).copied().flatten(),
+            Some((_, SampledEvent::SharedMisses)) => self.misses_of(task),
+            None => None,
+        };
+        told.unwrap_or(0)
     }
 
     /// The server with a budget of misses that the task is in.

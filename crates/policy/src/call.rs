@@ -69,6 +69,11 @@ pub enum Input {
         /// How many.
         lines: u32,
     },
+    /// A period of work that gives way to the core's counter is over: the first call since then.
+    Sample {
+        /// What was counted on the core since the sample before.
+        events: u32,
+    },
     /// The running job does this to an event. [`Event::Signal`] follows.
     Event(EventCall),
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
@@ -177,6 +182,26 @@ pub trait Policy: Sync {
     /// has changed, and `handle` is to be called.
     #[inline(always)]
     fn expire<S: Sink>(&self, _core: &mut Self::Core, _now: Instant, _records: &mut S) -> Option<Decision> {
+        None
+    }
+
+    /// Whether [`Policy::arrive`] may give anything for this task on this core. A machine that is told otherwise need not ask.
+    #[inline(always)]
+    fn may_arrive(&self, _core: &Self::Core, _task: TaskId) -> bool {
+        false
+    }
+
+    /// As [`Policy::arrive`], only where the job that is released has the core at once; quicker than that. `is_idle`: whether the core runs
+    /// nothing, by the last decision.
+    #[inline(always)]
+    fn arrive_first<S: Sink>(
+        &self,
+        _core: &mut Self::Core,
+        _now: Instant,
+        _arrival: (TaskId, Instant),
+        _is_idle: bool,
+        _records: &mut S,
+    ) -> Option<Decision> {
         None
     }
 

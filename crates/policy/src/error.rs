@@ -53,6 +53,9 @@ pub enum PolicyConfigError {
     /// The server, by its index, has a budget of misses, but is inside another one, has servers inside, or is in a tree that changes, or
     /// the time of a line is not given.
     Misses(u16),
+    /// The server gives way to a counter and lies in another one, shares a queue among cores, has servers inside, goes on without
+    /// budget, meets another such server on a core, or the policy has no sample.
+    Yielding(u16),
     /// The server has no budget, one of no length, or one longer than its period; or the root has one.
     ServerSupply(u16),
     /// The server orders by something that only jobs have, and there are servers inside.
@@ -145,6 +148,10 @@ impl fmt::Display for PolicyConfigError {
             PolicyConfigError::SharedReclaiming(n) => write!(
                 f,
                 "server {n} reclaims bandwidth on a core that shares a queue or a chain of releases with another core: part them"
+            ),
+            PolicyConfigError::Yielding(n) => write!(
+                f,
+                "server {n} gives way to a counter: that takes a server in the root, the only such on its cores, with tasks inside"
             ),
             PolicyConfigError::Misses(n) => write!(
                 f,

@@ -65,11 +65,11 @@ pub use parameters::{Clusters, Priorities};
 pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, Scheduler, Visitor};
 pub use tactus_task::{
-    Burst, EarlyArrival, EventCall, EventRule, Overrun, Release, ResourceProtocol, Sections, ServerKind, Slot, Table,
-    TaskOrder, Window,
+    Burst, EarlyArrival, EventCall, EventRule, Overrun, Release, ResourceProtocol, SampledEvent, Sections, ServerKind,
+    Slot, Table, TaskOrder, Window,
 };
 pub use tree::{
-    divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser,
+    divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, Sampler,
     SchedulerPlan, Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
     MAX_WAITING_ARRIVALS,
 };

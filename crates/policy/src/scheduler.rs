@@ -87,6 +87,8 @@ struct Expire<'a, S> {
 struct Arrive<'a, S> {
     now: Instant,
     arrival: (TaskId, Instant),
+    /// Only where its job has the core at once; then whether that is idle.
+    first: Option<bool>,
     records: &'a mut S,
 }
 
@@ -119,7 +121,10 @@ impl<S: Sink> Visitor for Arrive<'_, S> {
     type Output = Option<Decision>;
 
     fn visit<P: Policy>(self, policy: &P, core: &mut P::Core) -> Option<Decision> {
-        policy.arrive(core, self.now, self.arrival, self.records)
+        match self.first {
+            Some(is_idle) => policy.arrive_first(core, self.now, self.arrival, is_idle, self.records),
+            None => policy.arrive(core, self.now, self.arrival, self.records),
+        }
     }
 }
 
@@ -177,6 +182,14 @@ impl Policy for Scheduler {
         self.visit(core, Expire { now, records })
     }
 
+    fn may_arrive(&self, core: &CoreState, task: TaskId) -> bool {
+        match (&self.0, &core.0) {
+            (Shared::Servers(shared), Own::Servers(core)) => shared.may_arrive(core, task),
+            (Shared::Resources(shared), Own::Resources(core)) => shared.may_arrive(core, task),
+            _ => false,
+        }
+    }
+
     /// # Panics
     /// As [`Scheduler::visit`].
     fn arrive<S: Sink>(
@@ -186,7 +199,20 @@ impl Policy for Scheduler {
         arrival: (TaskId, Instant),
         records: &mut S,
     ) -> Option<Decision> {
-        self.visit(core, Arrive { now, arrival, records })
+        self.visit(core, Arrive { now, arrival, first: None, records })
+    }
+
+    /// # Panics
+    /// As [`Scheduler::visit`].
+    fn arrive_first<S: Sink>(
+        &self,
+        core: &mut CoreState,
+        now: Instant,
+        arrival: (TaskId, Instant),
+        is_idle: bool,
+        records: &mut S,
+    ) -> Option<Decision> {
+        self.visit(core, Arrive { now, arrival, first: Some(is_idle), records })
     }
 
     /// # Panics

@@ -243,6 +243,8 @@ pub enum InputKind {
     Await = 11,
     /// The core asked memory for lines since its last decision, in the record's job. Its `arg`: how many.
     Misses = 12,
+    /// The core's counter was sampled for work that gives way to it. The record's `arg`: events since the sample before.
+    Sample = 14,
 }
 
 impl InputKind {
@@ -257,6 +259,7 @@ impl InputKind {
             10 => InputKind::Signal,
             11 => InputKind::Await,
             12 => InputKind::Misses,
+            14 => InputKind::Sample,
             _ => return None,
         })
     }

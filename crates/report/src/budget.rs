@@ -36,8 +36,10 @@ pub(crate) fn read(view: &View, trace: &Trace, history: &History) -> Vec<Budget>
     let Some(tree) = &view.tree else { return Vec::new() };
     let mut out = Vec::new();
     for (number, server) in tree.servers.iter().enumerate().skip(1) {
-        // At which rate a reclaiming server is charged, no record tells. A partition has windows and no budget.
-        let has_line = |kind| !matches!(kind, ServerKind::Reclaiming | ServerKind::Windows);
+        // At which rate a reclaiming server is charged, no record tells. A partition has windows and no budget; what gives way to a
+        // counter has a threshold.
+        let has_line =
+            |kind: ServerKind| !matches!(kind, ServerKind::Reclaiming | ServerKind::Windows) && !kind.yields();
         let supply = server.supply.filter(|(.., kind)| has_line(*kind));
         let Some((budget, period, kind)) = supply else { continue };
         for core in server.cores.iter() {

@@ -15,6 +15,7 @@ mod keep;
 pub mod lockstep;
 mod machine;
 mod misses;
+mod sampling;
 mod sections;
 mod services;
 mod waits;
@@ -128,6 +129,7 @@ fn run<S: Sink>(
     simulation.go_through(steps.programs);
     simulation.serve(steps.services);
     simulation.miss(steps.misses);
+    simulation.sample(setup, steps.sampled);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;
     simulation.end(end, sink);

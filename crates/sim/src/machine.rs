@@ -14,11 +14,12 @@
 
 use crate::bodies::Bodies;
 use crate::misses::Misses;
+use crate::sampling::Counters;
 use crate::sections::Programs;
 use crate::services::Services;
 use crate::waits::Waits;
 use std::fmt;
-use tactus_policy::{Event, Input, Policy, Running, MAX_ARRIVALS};
+use tactus_policy::{Event, Input, Policy, PolicyConfig, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
 use tactus_task::{Costs, CriticalSection, EventCall, Program, ServiceSteps, Wait};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -36,6 +37,7 @@ pub struct Simulation<'p, P: Policy, D> {
     waits: Waits,
     bodies: Bodies,
     misses: Misses,
+    counters: Counters,
     costs: Costs,
     counts: Counts,
     /// The instant of the last entry, and how many entries it has seen.
@@ -211,6 +213,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             waits: Waits::default(),
             bodies: Bodies::default(),
             misses: Misses::default(),
+            counters: Counters::default(),
             costs: *costs,
             counts: Counts::default(),
             now: Instant::ZERO,
@@ -260,6 +263,31 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs ask memory for lines: by task, how many each job asks for in all its execution.
     pub fn miss(&mut self, lines: Vec<u32>) {
         self.misses = Misses::new(lines);
+    }
+
+    /// Lets work give way to counters: by task, what each of its jobs makes its core's counter count.
+    pub fn sample(&mut self, setup: &PolicyConfig, events: Vec<u32>) {
+        self.counters = Counters::new(setup, events);
+    }
+
+    /// Counts what the job that ran made the core's counter count, and tells the policy at the end of a period.
+    fn tell_sample<S: Sink>(&mut self, index: usize, now: Instant, was: Option<Running>, sink: &mut S) {
+        if let Some(job) = was.filter(|job| self.counters.has(index, job)) {
+            let demand = self.demands.of(&job);
+            self.counters.count(index, &job, (now.since(self.cores[index].decided), demand));
+        }
+        let Some(events) = self.counters.sample(index, now) else { return };
+        sink.record(Record {
+            time: now,
+            arg: events.into(),
+            job: 0,
+            task: None,
+            kind: EventKind::Input,
+            level: InputKind::Sample as u8,
+            core: CoreId(index as u8),
+            ticket: 0,
+        });
+        self.policy.input(&mut self.cores[index].state, Input::Sample { events });
     }
 
     /// Tells the policy how many lines the job asked memory for since it was given the core.
@@ -373,6 +401,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         if let Some(job) = was.filter(|job| self.misses.has(job)) {
             self.tell_misses(index, now, &job, sink);
         }
+        self.tell_sample(index, now, was, sink);
         if reason == EntryReason::Arrival {
             self.take_arrivals(index, now, sink);
         }

@@ -22,7 +22,7 @@ pub use event::{EventCall, EventRule, JobAction, JobStep, Program};
 pub use order::{Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
-pub use server::{ServerKind, MOST_LOOKS};
+pub use server::{SampledEvent, ServerKind, MOST_LOOKS};
 pub use steps::{JobSteps, ServiceSteps};
 pub use table::{Slot, Table};
 pub use wait::{Wait, WaitLimit};

@@ -112,7 +112,15 @@ impl ReleaseGuard {
         at.max(self.earliest).max(early)
     }
 
+    /// Whether the job of what arrived at `at` is to be released at that very time.
+    #[inline(always)]
+    pub const fn allows(&self, at: Instant) -> bool {
+        let early = self.due.as_nanos().saturating_sub(self.burst.jitter.as_nanos());
+        at.as_nanos() >= self.earliest.as_nanos() && at.as_nanos() >= early
+    }
+
     /// A job is released then, which [`ReleaseGuard::nominal`] gave.
+    #[inline]
     pub fn release(&mut self, nominal: Instant) {
         self.earliest = nominal.saturating_add(self.burst.distance);
         self.due = self.due.max(nominal).saturating_add(self.period);

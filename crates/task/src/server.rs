@@ -31,6 +31,32 @@ pub enum ServerKind {
     Windows,
     /// `misses`: a budget of lines from memory instead of time, full at each period (MemGuard: Yun et al., RTAS 2013).
     Misses,
+    /// `yielding`: best-effort work, behind all others. Its core's counter of these events is sampled at each period; after more
+    /// events than a threshold it gives way for a period (Gracioli, "Real-Time Operating System Support for Multicore Applications",
+    /// 2014, section 5.4). The threshold is kept in place of a budget, a nanosecond for each event.
+    Yielding(SampledEvent),
+}
+
+/// What a core's counter counts between two samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SampledEvent {
+    /// Accesses that found the line changed by another core (HITM).
+    Changed,
+    /// Lines from memory.
+    SharedMisses,
+}
+
+impl SampledEvent {
+    /// All of them.
+    pub const ALL: [SampledEvent; 2] = [SampledEvent::Changed, SampledEvent::SharedMisses];
+
+    /// The word for it in a system file.
+    pub const fn key(self) -> &'static str {
+        match self {
+            SampledEvent::Changed => "hitm",
+            SampledEvent::SharedMisses => "misses",
+        }
+    }
 }
 
 /// A counter of misses is looked at this often in a period at most, where nothing interrupts when it overflows.
@@ -38,7 +64,7 @@ pub const MOST_LOOKS: u64 = 16;
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 11] = [
+    pub const ALL: [ServerKind; 13] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
@@ -50,6 +76,8 @@ impl ServerKind {
         ServerKind::Reclaiming,
         ServerKind::Windows,
         ServerKind::Misses,
+        ServerKind::Yielding(SampledEvent::Changed),
+        ServerKind::Yielding(SampledEvent::SharedMisses),
     ];
 
     /// The word for it in a system file.
@@ -67,6 +95,7 @@ impl ServerKind {
             // Written as a partition.
             ServerKind::Windows => "windows",
             ServerKind::Misses => "misses",
+            ServerKind::Yielding(_) => "yielding",
         }
     }
 
@@ -74,6 +103,16 @@ impl ServerKind {
     /// a period, and only its deadline keeps it from disturbing others.
     pub const fn is_soft(self) -> bool {
         matches!(self, ServerKind::SoftBandwidth | ServerKind::Reclaiming)
+    }
+
+    /// Whether its work gives way to a counter.
+    pub const fn yields(self) -> bool {
+        matches!(self, ServerKind::Yielding(_))
+    }
+
+    /// Whether it depends on what counters of its cores count.
+    pub const fn reads_counters(self) -> bool {
+        matches!(self, ServerKind::Misses | ServerKind::Yielding(_))
     }
 
     /// The kind that a system file calls so, if there is one.

@@ -18,6 +18,8 @@ pub struct JobSteps {
     pub services: Vec<ServiceSteps>,
     /// How many lines each asks memory for in all its execution.
     pub misses: Vec<u32>,
+    /// How many of the events each causes that its core's counter counts for work that gives way to it, in all its execution.
+    pub sampled: Vec<u32>,
 }
 
 /// A service, as jobs of the built-in workload ask for it and give it: a client's job asks when it begins, if no request of the client is

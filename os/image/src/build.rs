@@ -15,7 +15,7 @@ use tactus_abi::image::{
 };
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
-use tactus_model::{ServerKind, KERNEL_MEMORY};
+use tactus_model::KERNEL_MEMORY;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::TaskId;
 
@@ -255,9 +255,9 @@ fn info(
     }
 }
 
-/// Whether it has a page of counters; the root scheduler, where a budget is one of misses.
+/// Whether it has a page of counters; the root scheduler, where servers depend on them.
 fn counted(system: &tactus_model::System, part: &Part, number: usize) -> bool {
-    let regulates = || system.scheduling.servers.iter().any(|server| server.kind == ServerKind::Misses);
+    let regulates = || system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
     part.user.is_some_and(|place| system.components[place].rights.counters) || (number == SCHEDULER && regulates())
 }
 

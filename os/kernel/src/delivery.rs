@@ -92,10 +92,9 @@ extern "C" fn kernel_tick(now: u64) {
 
 /// A line's interrupt: it is silent until somebody acknowledges it.
 pub fn line(core: &mut Core, line: u64) {
-    let line = line as usize % lines::COUNT;
+    let line = (line as usize).min(lines::COUNT - 1);
     OPEN.fetch_and(!(1 << line), SeqCst);
-    lines::set(line, false);
-    lines::end(line);
+    lines::silence(line);
     let number = u64::from(LINES[line].load(SeqCst)).wrapping_sub(1);
     let Ok(brand) = brand::get(number) else { return release(core, line) };
     match core_of(brand.source.load(SeqCst)) {

@@ -71,20 +71,22 @@ extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64
     idle::wake();
     match vector {
         vector if is_interrupt(vector) => interrupt(core, vector),
-        _ => {
-            let meaning = match vector as usize {
-                NON_MASKABLE => ": an interrupt that cannot be masked, by which a machine reports an error",
-                MACHINE_CHECK => ": the processor reports an error of the machine",
-                DOUBLE_FAULT if percore::is_guard(address) => ": the kernel's stack is too small",
-                _ => "",
-            };
-            say!(
-                "tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {}{meaning}",
-                core.id
-            );
-            crate::machine::end(crate::machine::END_KERNEL_FAULT)
-        }
+        _ => fault_inside(core.id, (vector, error), (rip, address)),
     }
+}
+
+/// The kernel itself has a fault: that is the end.
+#[cold]
+#[inline(never)]
+fn fault_inside(core: u64, (vector, error): (u64, u64), (rip, address): (u64, u64)) {
+    let meaning = match vector as usize {
+        NON_MASKABLE => ": an interrupt that cannot be masked, by which a machine reports an error",
+        MACHINE_CHECK => ": the processor reports an error of the machine",
+        DOUBLE_FAULT if percore::is_guard(address) => ": the kernel's stack is too small",
+        _ => "",
+    };
+    say!("tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {core}{meaning}");
+    crate::machine::end(crate::machine::END_KERNEL_FAULT)
 }
 
 /// The core has nothing to run.

@@ -73,11 +73,19 @@ struct End {
     number: AtomicU64,
     /// This side's counter; of a channel in the kernel its number, plus one.
     own: AtomicU64,
+    /// The slot of this side's next message.
+    place: AtomicU64,
 }
 
 impl End {
     const fn new() -> End {
-        End { base: AtomicU64::new(0), slots: AtomicU64::new(0), number: AtomicU64::new(0), own: AtomicU64::new(0) }
+        End {
+            base: AtomicU64::new(0),
+            slots: AtomicU64::new(0),
+            number: AtomicU64::new(0),
+            own: AtomicU64::new(0),
+            place: AtomicU64::new(0),
+        }
     }
 
     fn open(&self, name: &str, page: Option<u64>, own: u64) -> Result<u64, ChannelError> {
@@ -99,11 +107,14 @@ impl End {
             (base, pages) = (base + page * PAGE, 1);
         }
         let number = buffer(name).ok_or(ChannelError::Unknown)?.number;
-        self.slots.store((pages * PAGE - SLOTS) / SLOT, Ordering::Relaxed);
+        let slots = (pages * PAGE - SLOTS) / SLOT;
+        self.slots.store(slots, Ordering::Relaxed);
         self.number.store(number.into(), Ordering::Relaxed);
         self.base.store(base, Ordering::Relaxed);
         // After a restart, the counter that is shared still stands.
-        self.own.store(self.shared(own).load(Ordering::Acquire), Ordering::Relaxed);
+        let own = self.shared(own).load(Ordering::Acquire);
+        self.own.store(own, Ordering::Relaxed);
+        self.place.store(own % slots, Ordering::Relaxed);
         Ok(number.into())
     }
 
@@ -114,11 +125,13 @@ impl End {
         unsafe { &*((self.base.load(Ordering::Relaxed) + at) as *const AtomicU64) }
     }
 
-    /// The words of the slot of the message with this number. Only after `open`.
-    fn slot(&self, number: u64) -> &'static [AtomicU64; WORDS] {
-        let slots = self.slots.load(Ordering::Relaxed);
-        // SAFETY: as in `shared`: a slot of the buffer, which is a multiple of eight bytes from its page's start.
-        unsafe { &*((self.base.load(Ordering::Relaxed) + SLOTS + number % slots * SLOT) as *const [AtomicU64; WORDS]) }
+    /// The words of the slot of this side's next message, and the message after it is the next one from now on. Only after `open`.
+    fn next_slot(&self) -> &'static [AtomicU64; WORDS] {
+        let (place, slots) = (self.place.load(Ordering::Relaxed), self.slots.load(Ordering::Relaxed));
+        self.place.store(if place + 1 < slots { place + 1 } else { 0 }, Ordering::Relaxed);
+        // SAFETY: as in `shared`: a slot of the buffer, which is a multiple of eight bytes from its page's start. Only this and `open`
+        // write the place, and both leave it below the number of slots.
+        unsafe { &*((self.base.load(Ordering::Relaxed) + SLOTS + place * SLOT) as *const [AtomicU64; WORDS]) }
     }
 
     fn is_open(&self) -> bool {
@@ -251,8 +264,9 @@ impl Sender {
         if waiting == slots {
             return Err(ChannelError::Full);
         }
-        for (word, value) in end.slot(sent).iter().zip(message) {
-            word.store(*value, Ordering::Relaxed);
+        let slot = end.next_slot();
+        for word in 0..WORDS {
+            slot[word].store(message[word], Ordering::Relaxed);
         }
         end.own.store(sent.wrapping_add(1), Ordering::Relaxed);
         end.shared(SENT).store(sent.wrapping_add(1), Ordering::Release);
@@ -365,7 +379,7 @@ impl Receiver {
         if waiting == 0 {
             return Ok(None);
         }
-        let slot = end.slot(taken);
+        let slot = end.next_slot();
         let message = core::array::from_fn(|word| slot[word].load(Ordering::Relaxed));
         end.own.store(taken.wrapping_add(1), Ordering::Relaxed);
         end.shared(TAKEN).store(taken.wrapping_add(1), Ordering::Release);

@@ -30,6 +30,7 @@ pub mod counters;
 pub mod demands;
 pub mod device;
 pub mod disk;
+mod exclusive;
 #[cfg(feature = "executor")]
 pub mod executor;
 pub mod heap;

@@ -10,7 +10,9 @@
 //! OS" (2013). At most [`MAX_SEQUENCES`] per component; these are all four.
 
 use core::arch::{asm, global_asm};
+use core::mem::offset_of;
 use tactus_abi::layout::MAX_SEQUENCES;
+use tactus_abi::shared::Region;
 
 /// Beginning and end of a sequence: addresses of its first instruction and of the one behind its last.
 pub type Bounds = [u64; 2];
@@ -51,35 +53,41 @@ global_asm!(
     "mov eax, [rdi]",
     "mov dword ptr [rdi], 0",
     "21: ret",
-    // (rdi: the lock, rsi: the caller's thread + 1). Changes flags only.
+    // (rdi: the region whose lock it is, rsi: the caller's thread + 1). Changes flags only.
     ".p2align 5",
     ".global tactus_take_lock",
     "tactus_take_lock:",
-    "cmp qword ptr [rdi], 0",
+    "cmp qword ptr [rdi + {lock}], 0",
     "jne 30f",
-    "mov [rdi], rsi",
+    "mov [rdi + {lock}], rsi",
     "22: ret",
-    // (rdi: the lock). Changes flags only.
+    // (rdi: the region). Changes flags only.
     ".p2align 5",
     ".global tactus_release_lock",
     "tactus_release_lock:",
-    "cmp dword ptr [rdi + 4], 0",
+    "cmp dword ptr [rdi + {lock} + 4], 0",
     "jne 31f",
-    "mov qword ptr [rdi], 0",
+    "mov qword ptr [rdi + {lock}], 0",
     "23: ret",
     // Somebody has the lock, or waits for it: the rest is Rust. Nine registers and the return address leave the stack
     // aligned, since it was before the call.
     "30: push rax; push rcx; push rdx; push rsi; push rdi; push r8; push r9; push r10; push r11",
+    "add rdi, {lock}",
     "call {take}",
     "jmp 32f",
     "31: push rax; push rcx; push rdx; push rsi; push rdi; push r8; push r9; push r10; push r11",
+    "add rdi, {lock}",
     "call {release}",
     "32: pop r11; pop r10; pop r9; pop r8; pop rdi; pop rsi; pop rdx; pop rcx; pop rax",
     "ret",
     ".text",
+    lock = const LOCK,
     take = sym crate::lock::take_contended,
     release = sym crate::lock::release_contended,
 );
+
+/// Where a region has its lock. The sequences take the region, which whoever has it keeps in a register.
+const LOCK: usize = offset_of!(Region, lock);
 
 extern "C" {
     #[link_name = "TACTUS_SEQUENCES"]
@@ -129,7 +137,7 @@ pub unsafe fn take_word(place: *mut u32) -> u32 {
 pub unsafe fn take_lock(word: *mut u64, thread: u64) {
     // SAFETY: changes the word and flags only; what runs meanwhile comes back with all registers. The rest as above.
     unsafe {
-        asm!("call tactus_take_lock", in("rdi") word, in("rsi") thread + 1);
+        asm!("call tactus_take_lock", in("rdi") word.wrapping_byte_sub(LOCK), in("rsi") thread + 1);
     }
 }
 
@@ -141,6 +149,6 @@ pub unsafe fn take_lock(word: *mut u64, thread: u64) {
 pub unsafe fn release_lock(word: *mut u64) {
     // SAFETY: as in `take_lock`.
     unsafe {
-        asm!("call tactus_release_lock", in("rdi") word);
+        asm!("call tactus_release_lock", in("rdi") word.wrapping_byte_sub(LOCK));
     }
 }

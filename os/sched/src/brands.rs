@@ -28,8 +28,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             if self.is_here(state, thread) {
                 self.remove(state, thread);
             }
-            self.threads[thread.index()].set_core(Some(core));
-            self.entry(state, thread).parameters = parameters;
+            self.record(thread).set_core(Some(core));
+            self.record(thread).set_parameters(parameters);
             state.seen[thread.index()] = region.cycles(thread.0);
             self.admit(region, state, thread);
             // It is blocked until a trigger comes.

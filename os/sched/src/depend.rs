@@ -7,7 +7,7 @@
 
 use crate::kernel::Kernel;
 use crate::scheduler::Scheduler;
-use crate::state::{Condition, State};
+use crate::state::{State, Status};
 use crate::thread_scheduler::{Thread, ThreadScheduler};
 use core::sync::atomic::Ordering;
 use tactus_abi::layout::MAX_THREADS;
@@ -19,7 +19,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Who runs when the policy has chosen this thread; nobody if all depends on one that is blocked.
     #[inline(always)]
     pub(crate) fn runs_for(&self, core: u8, state: &mut State<P>, chosen: Thread) -> Option<Thread> {
-        if self.entry(state, chosen).holder.is_none() {
+        if state.waits[chosen.index()].holder().is_none() {
             return Some(chosen);
         }
         self.end_of_chain(core, state, chosen)
@@ -29,16 +29,16 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     fn end_of_chain(&self, core: u8, state: &mut State<P>, chosen: Thread) -> Option<Thread> {
         let mut thread = chosen;
         for _ in 0..MAX_THREADS {
-            let entry = self.entry(state, thread);
-            let Some(holder) = entry.holder else { return Some(thread) };
+            let wait = &mut state.waits[thread.index()];
+            let Some(holder) = wait.holder() else { return Some(thread) };
             // A section that has changed hands holds nobody up: who waited tries again. A holder that has gone away, or to
             // another core, cannot be helped here.
-            let section = entry.section.map(|section| self.section_owner(section));
+            let section = wait.section().map(|section| self.section_owner(section));
             if section.is_some_and(|owner| owner != Some(holder)) || self.home(holder) != Some(core) {
-                entry.holder = None;
+                wait.set_holder(None);
                 return Some(thread);
             }
-            if self.entry(state, holder).condition != Condition::Ready {
+            if !self.record(holder).status().is_ready() {
                 // Those between the two follow as they are chosen.
                 self.park(state, thread);
                 self.park(state, chosen);
@@ -47,14 +47,15 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             thread = holder;
         }
         // A circle: a deadlock of the clients' own making. The thread chosen is let go.
-        self.entry(state, chosen).holder = None;
+        state.waits[chosen.index()].set_holder(None);
         Some(chosen)
     }
 
     fn park(&self, state: &mut State<P>, thread: Thread) {
-        let entry = self.entry(state, thread);
-        if entry.condition == Condition::Ready {
-            entry.condition = Condition::Parked;
+        let record = self.record(thread);
+        let status = record.status();
+        if status.is_ready() {
+            record.set_status(status.but(Status::PARKED));
             state.parked += 1;
             state.policy.thread_block(thread);
         }
@@ -65,9 +66,10 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     pub(crate) fn unpark(&self, core: u8, state: &mut State<P>) {
         state.parked = 0;
         for thread in (0..MAX_THREADS as u16).map(Thread).filter(|thread| self.home(*thread) == Some(core)) {
-            let entry = self.entry(state, thread);
-            if entry.condition == Condition::Parked {
-                entry.condition = Condition::Ready;
+            let record = self.record(thread);
+            let status = record.status();
+            if status.is_parked() {
+                record.set_status(status.but(Status::READY));
                 state.policy.thread_wakeup(thread);
             }
         }

@@ -3,7 +3,7 @@
 use crate::kernel::Kernel;
 use crate::mailbox::{fate, Fate, Message};
 use crate::scheduler::Scheduler;
-use crate::state::{Condition, State};
+use crate::state::{State, Status};
 use crate::thread_scheduler::{Cycles, Thread, ThreadScheduler};
 use tactus_abi::layout::{MAX_CORES, SLOTS};
 use tactus_abi::shared::{event, slot};
@@ -55,7 +55,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     fn take_slot(&self, core: u8, region: ThreadRegion, state: &mut State<P>, place: u16) -> u16 {
         let Some(told) = region.take(place) else { return 0 };
         let (thread, cycles) = (Thread(told.thread), told.cycles);
-        if told.is_time() && self.threads[thread.index()].is_of(core) {
+        if told.is_time() && self.record(thread).is_of(core) {
             Self::elapsed(state, thread, thread, cycles);
             return told.next();
         }
@@ -67,13 +67,13 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     #[cold]
     #[inline(never)]
     fn told(&self, core: u8, region: ThreadRegion, state: &mut State<P>, thread: Thread, flags: u16, cycles: u64) {
-        let record = &self.threads[thread.index()];
+        let record = self.record(thread);
         // What a child's thread used, its child has used.
         let account = match record.under() {
             None => thread,
             Some(child) => self.child_upcall(child, core),
         };
-        if !self.threads[account.index()].is_of(core) {
+        if !self.record(account).is_of(core) {
             return;
         }
         Self::elapsed(state, thread, account, cycles);
@@ -94,7 +94,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     #[inline(never)]
     fn changed(&self, core: u8, state: &mut State<P>, thread: Thread, account: Thread, flags: u16, wake: u64) {
         if flags & slot::ACTIVE != 0 {
-            if self.entry(state, account).condition != Condition::Ready {
+            if !self.record(account).status().is_ready() {
                 state.timeouts.clear(account);
                 self.wake(core, state, account);
             }
@@ -130,10 +130,11 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             state.policy.timer_tick(passed);
         }
         while let Some(thread) = state.timeouts.take_due(now) {
-            if self.entry(state, thread).condition != Condition::Ready {
-                self.wake(core, state, thread);
+            let (record, status) = (self.record(thread), self.record(thread).status());
+            if status.is_ready() {
+                record.set_status(status.woken(true));
             } else {
-                self.entry(state, thread).woken = true;
+                self.wake(core, state, thread);
             }
         }
     }
@@ -169,10 +170,10 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     /// Gives a thread that this core now has to the policy, ready to run.
     pub(crate) fn admit(&self, region: ThreadRegion, state: &mut State<P>, thread: Thread) {
-        let entry = self.entry(state, thread);
-        let urgency = state.policy.thread_new(thread, entry.parameters);
+        let record = self.record(thread);
+        let urgency = state.policy.thread_new(thread, record.parameters());
         region.set_urgency(thread.0, urgency.0);
-        entry.condition = Condition::Ready;
+        record.set_status(record.status().but(Status::READY));
         state.here[thread.index() / 64] |= 1 << (thread.index() % 64);
         state.policy.thread_wakeup(thread);
     }

@@ -56,36 +56,40 @@ pub struct Mailbox {
     free: Set,
 }
 
-/// The core that has a thread.
+/// The core that has a thread, if one has it.
 pub struct Home(AtomicU32);
+
+/// No core's number.
+const NOBODY: u32 = u32::MAX;
 
 impl Home {
     /// Of a thread that nobody has.
     #[cfg(not(loom))]
     pub const fn nobody() -> Home {
-        Home(AtomicU32::new(0))
+        Home(AtomicU32::new(NOBODY))
     }
     /// Of a thread that nobody has.
     #[cfg(loom)]
     pub fn nobody() -> Home {
-        Home(AtomicU32::new(0))
+        Home(AtomicU32::new(NOBODY))
     }
 
     /// The core.
     #[inline(always)]
     pub fn core(&self) -> Option<u8> {
-        self.0.load(Ordering::Acquire).checked_sub(1).map(|core| core as u8)
+        let core = self.0.load(Ordering::Acquire);
+        (core != NOBODY).then_some(core as u8)
     }
 
     /// Whether it is this core.
     #[inline(always)]
     pub fn is(&self, core: u8) -> bool {
-        self.0.load(Ordering::Acquire) == u32::from(core) + 1
+        self.0.load(Ordering::Acquire) == u32::from(core)
     }
 
     /// Names another core, or none. From here on this core touches nothing of the thread.
     pub fn set(&self, core: Option<u8>) {
-        self.0.store(core.map_or(0, |core| u32::from(core) + 1), Ordering::Release);
+        self.0.store(core.map_or(NOBODY, u32::from), Ordering::Release);
     }
 }
 

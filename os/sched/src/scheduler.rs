@@ -6,7 +6,7 @@
 
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
-use crate::state::{Condition, Core, Entry, Record, State};
+use crate::state::{Core, Record, State, Status, Wait};
 use crate::thread_scheduler::{Choice, Cycles, Thread, ThreadScheduler, View};
 use core::sync::atomic::{AtomicU32, AtomicU8};
 use tactus_abi::call::{Caller, Error, IDLE, SWITCH_UPCALL_DONE};
@@ -78,19 +78,15 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     pub(crate) fn locked<R>(&self, core: u8, me: Thread, act: impl FnOnce(&mut State<P>) -> R) -> R {
         let region = self.region(core);
         self.kernel.take_lock(region, me);
-        // SAFETY: inside the critical section, and `act` cannot reach the state in another way.
-        let result = act(unsafe { self.cores[core as usize % MAX_CORES].state() });
+        let result = act(&mut self.cores[core as usize % MAX_CORES].state());
         self.kernel.release_lock(region);
         result
     }
 
     /// A thread of this core.
-    #[allow(clippy::mut_from_ref)]
     #[inline(always)]
-    pub(crate) fn entry(&self, _: &State<P>, thread: Thread) -> &mut Entry {
-        // SAFETY: callers are inside the critical section of the core that the record names (they show its state) and
-        // keep no two references to one entry.
-        unsafe { self.threads[thread.index()].entry() }
+    pub(crate) fn record(&self, thread: Thread) -> &Record {
+        &self.threads[thread.index()]
     }
 
     /// The core that has this thread in its own policy.
@@ -119,41 +115,48 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     ) -> R {
         let region = self.region(core);
         self.kernel.take_lock(region, me);
-        // SAFETY: inside the critical section.
-        let state = unsafe { self.cores[core as usize % MAX_CORES].state() };
-        let (needed, result) = act(state);
+        let mut state = self.cores[core as usize % MAX_CORES].state();
+        let (needed, result) = act(&mut state);
         if !needed {
+            drop(state);
             self.kernel.release_lock(region);
             return result;
         }
-        let before = state.timeout;
+        let decided = self.look(core, &mut state);
         let flags = if then == Then::Here { 0 } else { state.then };
-        let decided = self.choose(core, state);
-        self.kernel.release_lock(region);
-        if decided.thread == u64::from(me.0) && decided.timeout == before && !region.event_pending() {
-            // It has the core, until the time that the kernel knows.
-            return result;
+        if decided.thread == u64::from(me.0) && decided.timeout == state.timeout {
+            drop(state);
+            self.kernel.release_lock(region);
+            if !region.event_pending() {
+                // It has the core, until the time that the kernel knows.
+                return result;
+            }
+        } else {
+            state.timeout = decided.timeout;
+            drop(state);
+            self.kernel.release_lock(region);
         }
         let switched = self.kernel.switch_thread(decided.thread, flags, decided.timeout);
         if switched.is_err() || !self.may_go_on(me) {
-            self.again(core, me, flags, switched, decided.thread);
+            self.again(core, me.0.into(), flags, switched, decided.thread);
         }
         result
     }
 
-    /// Whether the running thread is not blocked, as one that was removed is. Its own entry, which changes on this core only.
+    /// Whether the running thread is not blocked, as one that was removed is. Its own record, which changes on this core only.
     #[inline(always)]
     fn may_go_on(&self, me: Thread) -> bool {
-        // SAFETY: the thread runs on the core that has it; a look at one field, in one piece.
-        unsafe { self.threads[me.index()].entry().condition == Condition::Ready }
+        self.record(me).status().is_ready()
     }
 
     /// The dispatch was refused, or the thread was resumed by somebody who did not ask this scheduler: the core decides until
     /// the thread goes on.
+    ///
+    /// The thread is a whole word, as those who call this have it: then they keep it in one register.
     #[cold]
     #[inline(never)]
-    fn again(&self, core: u8, me: Thread, flags: u64, first: Result<(), Error>, first_tried: u64) {
-        let (mut core, mut switched, mut tried) = (core, first, first_tried);
+    fn again(&self, core: u8, me: u64, flags: u64, first: Result<(), Error>, first_tried: u64) {
+        let (mut core, me, mut switched, mut tried) = (core, Thread(me as u16), first, first_tried);
         loop {
             if switched.is_ok() {
                 if self.may_go_on(me) {
@@ -201,19 +204,26 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         }
     }
 
-    /// Takes all events, asks the policy, writes the choice where the kernel looks.
+    /// What the core is told to do next.
     #[inline(always)]
     pub(crate) fn choose(&self, core: u8, state: &mut State<P>) -> Decided {
+        let decided = self.look(core, state);
+        state.timeout = decided.timeout;
+        decided
+    }
+
+    /// Takes all events, asks the policy, writes the choice where the kernel looks. Its time is for the caller to note.
+    #[inline(always)]
+    fn look(&self, core: u8, state: &mut State<P>) -> Decided {
         let region = self.region(core);
         self.take_events(core, region, state);
         let choice = state.policy.schedule(&View { region, clock: &self.kernel });
-        let plain = choice.thread.filter(|chosen| self.entry(state, *chosen).holder.is_none());
+        let plain = choice.thread.filter(|chosen| state.waits[chosen.index()].holder().is_none());
         let (thread, timeout) = match plain {
             Some(runs) => (runs.0.into(), choice.until.min(state.next_tick).min(state.timeouts.first())),
             None => self.choose_for(core, region, state, choice.thread, choice.until),
         };
         region.set_next_thread(thread);
-        state.timeout = timeout;
         Decided { thread, timeout }
     }
 
@@ -244,31 +254,32 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// The thread cannot run until it is woken.
     #[inline(always)]
     pub(crate) fn block(&self, state: &mut State<P>, thread: Thread) {
-        let entry = self.entry(state, thread);
-        if entry.condition == Condition::Ready {
-            entry.condition = Condition::Blocked;
+        let record = self.record(thread);
+        let status = record.status();
+        record.set_status(status.but(Status::BLOCKED));
+        if status.is_ready() {
             state.policy.thread_block(thread);
-        } else if entry.condition == Condition::Parked {
-            entry.condition = Condition::Blocked;
+        } else if status.is_parked() {
             state.parked -= 1;
         }
     }
 
     /// The thread is woken; one that is not blocked will find its next block done.
     pub(crate) fn wake(&self, core: u8, state: &mut State<P>, thread: Thread) {
-        let entry = self.entry(state, thread);
-        entry.section = None;
-        let waited = entry.holder.take().is_some();
-        match entry.condition {
-            Condition::Ready => entry.woken = !waited,
-            condition => {
-                entry.condition = Condition::Ready;
-                state.parked -= usize::from(condition == Condition::Parked);
-                state.policy.thread_wakeup(thread);
-                if state.parked > 0 {
-                    self.unpark(core, state);
-                }
-            }
+        let (record, status) = (self.record(thread), self.record(thread).status());
+        let wait = core::mem::replace(&mut state.waits[thread.index()], Wait::NONE);
+        if status == Status::BLOCKED {
+            record.set_status(Status::READY);
+        } else if status.is_ready() {
+            record.set_status(status.woken(wait.holder().is_none()));
+            return;
+        } else {
+            record.set_status(status.but(Status::READY));
+            state.parked -= usize::from(status.is_parked());
+        }
+        state.policy.thread_wakeup(thread);
+        if state.parked > 0 {
+            self.unpark(core, state);
         }
     }
 
@@ -278,11 +289,12 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         state.policy.thread_remove(thread);
         state.timeouts.clear(thread);
         self.leave(state, thread);
-        self.threads[thread.index()].set_core(None);
+        self.record(thread).set_core(None);
     }
 
     /// The thread is this core's no more.
     pub(crate) fn leave(&self, state: &mut State<P>, thread: Thread) {
         state.here[thread.index() / 64] &= !(1 << (thread.index() % 64));
+        state.waits[thread.index()] = Wait::NONE;
     }
 }

@@ -22,7 +22,7 @@
 
 use crate::kernel::Kernel;
 use crate::scheduler::{Scheduler, Then};
-use crate::state::{Condition, State};
+use crate::state::{State, Status};
 use crate::thread_scheduler::{Cycles, Parameters, Thread, ThreadScheduler};
 use tactus_abi::call::{Caller, Error, SchedulerOperation};
 use tactus_abi::layout::MAX_THREADS;
@@ -121,13 +121,25 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
 
     #[inline(always)]
     fn block_unless_woken(&self, state: &mut State<P>, me: Thread) -> bool {
-        let entry = self.entry(state, me);
-        if entry.woken {
-            entry.woken = false;
-            return false;
+        let (record, status) = (self.record(me), self.record(me).status());
+        if status == Status::READY {
+            record.set_status(Status::BLOCKED);
+            state.policy.thread_block(me);
+            return true;
         }
-        self.block(state, me);
-        true
+        self.block_unless_woken_otherwise(state, me, status)
+    }
+
+    /// The same for a thread that is not ready, or not only that.
+    #[cold]
+    #[inline(never)]
+    fn block_unless_woken_otherwise(&self, state: &mut State<P>, me: Thread, status: Status) -> bool {
+        if status.is_woken() {
+            self.record(me).set_status(status.woken(false));
+        } else {
+            self.block(state, me);
+        }
+        !status.is_woken()
     }
 
     /// The caller waits until somebody wakes it, and meanwhile `holder` is as urgent as the caller.
@@ -140,9 +152,11 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
                 let waits = self.block_unless_woken(state, me);
                 return (waits, false);
             }
-            let woken = core::mem::take(&mut self.entry(state, me).woken);
+            let (record, status) = (self.record(me), self.record(me).status());
+            let woken = status.is_woken();
+            record.set_status(status.woken(false));
             if !woken {
-                self.entry(state, me).holder = Some(holder);
+                state.waits[me.index()].set_holder(Some(holder));
                 state.dependants = true;
             }
             (!woken, !woken)
@@ -150,7 +164,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         // The policy may choose the caller while it depends only if its holder has gone: then it just waits.
         while waits {
             waits = self.decide(core, me, |state| {
-                let depends = self.entry(state, me).holder.is_some();
+                let depends = state.waits[me.index()].holder().is_some();
                 (depends, depends)
             });
         }
@@ -200,8 +214,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         self.bind(thread);
         let region = self.region(here);
         self.for_anybody(caller, Then::Here, |state| {
-            self.entry(state, thread).parameters = parameters;
-            self.threads[thread.index()].set_core(Some(core));
+            self.record(thread).set_parameters(parameters);
+            self.record(thread).set_core(Some(core));
             if core == here {
                 state.seen[thread.index()] = region.cycles(thread.0);
                 self.admit(region, state, thread);
@@ -246,7 +260,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             state.policy.thread_remove(me);
             state.timeouts.clear(me);
             self.leave(state, me);
-            self.threads[me.index()].set_core(Some(to as u8));
+            self.record(me).set_core(Some(to as u8));
             self.hand_over(me, to as u8);
             (true, Ok(0))
         })
@@ -260,15 +274,15 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             let Err(owner) = self.try_section(section, me, false) else { return Ok(0) };
             self.decide(core, me, |state| {
                 if self.home(owner) == Some(core) {
-                    let entry = self.entry(state, me);
-                    (entry.holder, entry.section) = (Some(owner), Some(section));
+                    state.waits[me.index()].set_holder(Some(owner));
+                    state.waits[me.index()].set_section(section);
                     state.dependants = true;
                     return (true, ());
                 }
                 // The owner is elsewhere: says that it waits, or finds the section free after all.
                 let waits = self.try_section(section, me, true).is_err();
                 if waits {
-                    self.entry(state, me).section = Some(section);
+                    state.waits[me.index()].set_section(section);
                     self.block(state, me);
                 }
                 (waits, ())
@@ -302,8 +316,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         for thread in (0..MAX_THREADS as u16).map(Thread) {
             if self.home(thread) == Some(core)
                 && self.is_here(state, thread)
-                && self.entry(state, thread).condition == Condition::Blocked
-                && self.entry(state, thread).section == Some(section)
+                && self.record(thread).status().is_blocked()
+                && state.waits[thread.index()].section() == Some(section)
             {
                 self.wake(core, state, thread);
             }
@@ -313,7 +327,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// The caller is a thread that wakes up by time.
     pub fn sched_timeout_thd(&self, caller: Caller) -> Answer {
         let Own { core, me } = self.own(caller)?;
-        self.locked(core, me, |state| self.entry(state, me).timed = true);
+        self.locked(core, me, |_| self.record(me).set_timed());
         Ok(0)
     }
 
@@ -325,7 +339,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             nanos => self.kernel.now().after(self.kernel.cycles(nanos)),
         };
         self.locked(core, me, |state| {
-            if !self.entry(state, me).timed {
+            if !self.record(me).is_timed() {
                 return Err(Error::NoRight);
             }
             if state.timeouts.set(me, at) {
@@ -345,7 +359,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
         let core = caller.core();
         let upcall = self.child_upcall(asks, core);
         self.for_anybody(caller, Then::Here, |state| {
-            let asleep = self.entry(state, upcall).condition != Condition::Ready;
+            let asleep = !self.record(upcall).status().is_ready();
             if asleep {
                 state.timeouts.clear(upcall);
                 self.wake(core, state, upcall);

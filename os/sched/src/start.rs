@@ -79,8 +79,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
             let upcall = self.child_upcall(child, core);
             let server = u8::try_from(place + 1).unwrap_or(u8::MAX);
             let parameters = Parameters::priority_of(FIRST_CHILD + place as u16).in_server(server);
-            self.threads[upcall.index()].set_core(Some(core));
-            self.entry(state, upcall).parameters = parameters;
+            self.record(upcall).set_core(Some(core));
+            self.record(upcall).set_parameters(parameters);
             self.admit(region, state, upcall);
         }
         if first {
@@ -127,8 +127,8 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// A first thread is this core's.
     fn take_in(&self, core: u8, region: ThreadRegion, state: &mut State<P>, thread: Thread) {
         self.bind(thread);
-        self.threads[thread.index()].set_core(Some(core));
-        self.entry(state, thread).parameters = Parameters::DEFAULT;
+        self.record(thread).set_core(Some(core));
+        self.record(thread).set_parameters(Parameters::DEFAULT);
         state.seen[thread.index()] = region.cycles(thread.0);
         self.admit(region, state, thread);
     }
@@ -147,7 +147,7 @@ impl<P: ThreadScheduler, K: Kernel> Scheduler<P, K> {
     /// Makes a thread for a child, which then holds it.
     pub(crate) fn create_for_child(&self, child: usize, component: u64, words: [u64; 2]) -> Result<Thread, Error> {
         let thread = self.kernel.create_thread(self.is_root(), component, 0, words)?;
-        self.threads[thread.index()].set_under(child);
+        self.record(thread).set_under(child);
         self.bind(thread);
         match self.kernel.control(SchedulerOperation::Grant, thread.0.into(), child as u64) {
             // It was made by a thread of the child's and has its path.

@@ -142,9 +142,9 @@ fn falsify(seeds: std::ops::Range<u64>) -> BTreeMap<String, Tally> {
 
 #[test]
 fn no_run_of_a_tree_beats_a_bound() {
-    let tallies = falsify(0..300);
+    let tallies = falsify(0..120);
     let all: u32 = tallies.values().map(|t| t.compared).sum();
-    assert!(all > 1_000, "{tallies:#?}");
+    assert!(all > 400, "{tallies:#?}");
     let near: u32 = tallies.values().map(|t| t.near).sum();
     assert!(near * 10 > all, "bounds that nobody comes near show nothing: {tallies:#?}");
 }
@@ -205,6 +205,6 @@ fn hold_mixed(seed: u64) -> u32 {
 
 #[test]
 fn no_run_of_two_levels_beats_a_bound() {
-    let compared: u32 = (0..120).map(hold_mixed).sum();
-    assert!(compared > 1_000, "{compared}");
+    let compared: u32 = (0..60).map(hold_mixed).sum();
+    assert!(compared > 500, "{compared}");
 }

@@ -22,6 +22,7 @@ mod service;
 mod source;
 mod task;
 mod wait;
+mod yielding;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{Collector, Complaint, Location};
@@ -80,6 +81,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     events(&draft, &mut scheduling);
     scheduling.misses = misses::of_tasks(&draft, &tasks, out);
+    scheduling.hitm = yielding::of_tasks(&draft, &scheduling, out);
     if !out.is_empty() {
         return None;
     }
@@ -116,6 +118,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     }
     reclaiming::check(&system, out);
     misses::check(&system, out);
+    yielding::check(&system, out);
     out.is_empty().then_some(system)
 }
 

@@ -250,11 +250,16 @@ fn one(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Op
     }
     let cores = cores(server, outer, out);
     let (spread, order) = server.order.get().map(|at| at.value)?;
-    let priority = priority(&server.priority, Some(outer), here, out);
+    let yields = server.kind.value().is_some_and(ServerKind::yields);
+    let priority = if yields {
+        super::yielding::priority(server, out)
+    } else {
+        priority(&server.priority, Some(outer), here, out)
+    };
     let supply = supply(n, server, homes, out);
     let quantum = quantum(&server.quantum, order, subject, out);
     let clusters = clusters(&server.clusters, spread, cores?, here, out)?;
-    let (kind, (budget, period)) = (server.kind.value()?, supply?);
+    let (kind, (budget, period)) = (super::yielding::kind(server)?, supply?);
     Some(Server {
         name: server.name.get()?.value.clone(),
         parent,
@@ -300,6 +305,10 @@ fn cores(server: &DraftServer, outer: &Home, out: &mut Collector) -> Option<Core
 fn supply(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Option<(Duration, Duration)> {
     const REMEDY: &str = "give budget and period, or alpha and delta, and nothing else of these";
     let subject = server.subject.as_str();
+    if server.kind.value()?.yields() {
+        return super::yielding::supply(server, homes.line.1, out);
+    }
+    super::yielding::refuse_keys(server, out)?;
     if server.kind.value()? == ServerKind::Misses {
         return super::misses::supply(server, homes.line, out);
     }

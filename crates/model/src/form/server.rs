@@ -3,10 +3,10 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::{At, DraftPlace, DraftServer, Given};
 use crate::problem::{nearest, Complaint};
-use crate::{Criticality, EarlyArrival, Migration, Overrun, ServerKind, TaskOrder};
+use crate::{Criticality, EarlyArrival, Migration, Overrun, SampledEvent, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
-const SERVER: [&str; 16] = [
+const SERVER: [&str; 18] = [
     "name",
     "parent",
     "cores",
@@ -18,6 +18,8 @@ const SERVER: [&str; 16] = [
     "share",
     "for",
     "misses",
+    "event",
+    "threshold",
     "policy",
     "clusters",
     "quantum",
@@ -159,8 +161,10 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     section.require(reader, "name", "name = \"video\"");
     section.require(reader, "kind", "kind = \"cbs-hard\"");
     section.require(reader, "policy", "policy = \"partitioned-edf\"");
-    // Windows are a partition's, which has a section of its own.
-    let kinds = ServerKind::ALL.into_iter().filter(|kind| *kind != ServerKind::Windows);
+    // Windows are a partition's, which has a section of its own; a kind that gives way is told once.
+    let again = [ServerKind::Windows, ServerKind::Yielding(SampledEvent::SharedMisses)];
+    let kinds = ServerKind::ALL.into_iter().filter(|kind| !again.contains(kind));
+    let events = SampledEvent::ALL.map(|event| (event.key(), event));
     let kinds: Vec<_> = kinds.map(|kind| (kind.key(), kind)).collect();
     let listed = section.get("cores").map(|value| cores(&section, reader, value, "cores"));
     let order = order(&section, reader);
@@ -177,6 +181,8 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         share: section.float(reader, "share", "a number between 0 and 1"),
         works_for: section.string(reader, "for", "the name of a server in quotes"),
         misses: section.integer(reader, "misses", "a number of lines from memory"),
+        event: choice(&section, reader, "event", &events),
+        threshold: section.integer(reader, "threshold", "a number of events in a period"),
         order,
         clusters: clusters(&section, reader),
         quantum: section.duration(reader, "quantum"),

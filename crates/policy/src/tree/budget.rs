@@ -37,10 +37,10 @@ pub struct Budget {
     left: i64,
     /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: since when it may run, or when it may again.
     at: Instant,
-    /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of.
+    /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of. Yielding: what was counted.
     used: Duration,
     since: Instant,
-    /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget. Reclaiming: non-contending.
+    /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget. Reclaiming: non-contending. Yielding: gives way.
     flag: bool,
     /// Reclaiming: the rate at which it is charged, in parts of [`ONE`].
     rate: u64,
@@ -116,7 +116,7 @@ impl Budget {
     /// Whether it changes by time whether or not there is work, so that its owner has to look at it at [`Budget::next`].
     pub(crate) fn ticks_on(&self) -> bool {
         match self.kind {
-            ServerKind::Periodic | ServerKind::Polling => true,
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Yielding(_) => true,
             ServerKind::Reclaiming => self.flag,
             _ => false,
         }
@@ -181,6 +181,21 @@ impl Budget {
         self.kind == ServerKind::Misses
     }
 
+    /// Whether it gives way to a counter.
+    pub(super) fn yields(&self) -> bool {
+        self.kind.yields()
+    }
+
+    /// One that gives way to a counter: so many events were counted in the period that is over.
+    pub(super) fn note_sample(&mut self, events: u32) {
+        self.used = Duration::from_nanos(events.into());
+    }
+
+    /// Whether it gives way to a counter now.
+    pub(super) fn gives_way(&self) -> bool {
+        self.yields() && self.flag
+    }
+
     /// Whether work may run at `now`.
     pub fn eligible(&self, now: Instant) -> bool {
         !self.left(now).is_zero()
@@ -209,6 +224,8 @@ impl Budget {
                 _ => Duration::ZERO,
             },
             ServerKind::Misses if !left.is_zero() => left.max(self.period / MOST_LOOKS),
+            ServerKind::Yielding(_) if self.flag => Duration::ZERO,
+            ServerKind::Yielding(_) => Duration::MAX,
             _ => left,
         }
     }
@@ -216,7 +233,7 @@ impl Budget {
     /// When a replenishment comes that can make it eligible or give it another deadline; never, if none is to come.
     pub fn next(&self, now: Instant) -> Instant {
         match self.kind {
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Yielding(_) => self.at,
             ServerKind::Misses => {
                 // As many budgets later as a debt takes whole.
                 let debt = u64::try_from(-self.left).unwrap_or(0) / self.full.as_nanos().max(1);
@@ -248,6 +265,8 @@ impl Budget {
             ServerKind::PriorityInheriting => self.at,
             // Partitions are never compared: no two have a core at once.
             ServerKind::Windows => Instant::ZERO,
+            // Whoever has a deadline goes first.
+            ServerKind::Yielding(_) => return Instant::NEVER,
         };
         from.saturating_add(self.period)
     }
@@ -275,6 +294,16 @@ impl Budget {
                 let paid = signed(self.full).saturating_mul(i64::try_from(periods).unwrap_or(i64::MAX));
                 self.left = self.left.min(0).saturating_add(paid).min(signed(self.full));
                 Some(self.full).filter(|_| self.left > 0)
+            }
+            ServerKind::Yielding(_) => {
+                if now < self.at {
+                    return None;
+                }
+                let periods = now.since(self.at) / self.period + 1;
+                self.at = self.at.saturating_add(self.period * periods);
+                let gave_way = core::mem::replace(&mut self.flag, self.used > self.full);
+                self.used = Duration::ZERO;
+                Some(self.full).filter(|_| gave_way && !self.flag)
             }
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth => {
                 if !self.flag || now < self.at {
@@ -385,12 +414,16 @@ impl Budget {
                 self.left <= 0
             }
             ServerKind::Windows => !self.eligible(now),
+            ServerKind::Yielding(_) => false,
         }
     }
 
     /// There is work again after there was none.
     pub fn wake(&mut self, now: Instant) {
-        self.refresh(now, false);
+        // A period that is over waits for its sample.
+        if !self.yields() {
+            self.refresh(now, false);
+        }
         match self.kind {
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if !self.flag => {
                 // The rule of the constant-bandwidth server (Abeni and Buttazzo 1998): what is left may be used until

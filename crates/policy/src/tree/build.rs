@@ -125,8 +125,9 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
     // The virtual processors of the root are in no queue; they are given one that nobody looks at.
     let nowhere = run_queues.len() as u32;
     task_homes.extend(homes.into_iter().map(|home| if home == u32::MAX { nowhere } else { home }));
+    let root = |core: CoreId| by_core[0][core.index()].unwrap_or(0);
     let core_states =
-        cores.iter().map(|core| CoreState::new(core, vps.len(), by_core[0][core.index()].unwrap_or(0))).collect();
+        cores.iter().map(|core| CoreState::new(core, vps.len(), (root(core), vps[root(core)].below))).collect();
     let shared = (0..run_queues.len()).filter(|queue| run_queues[*queue].vps.len() > 1).collect();
     let mut domain = Domain {
         core_states,
@@ -146,6 +147,8 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         lost: false,
         laxities,
         line: tree.line,
+        arrives_alone: false,
+        arrives_first: false,
         waits: tasks.iter().any(|task| task.limit.most > 0),
         queues: Queues::new(run_queues.len() + 1, task_homes),
         tasks,
@@ -175,7 +178,10 @@ fn successors(tree: &Tree, places: &[usize]) -> Vec<(usize, usize)> {
 fn vp(tree: &Tree, number: usize, core: usize, parent: Option<usize>, below: usize) -> VirtualProcessor {
     let server = &tree.servers[number];
     let order = tree.servers[usize::from(server.parent)].order;
+    let yields = server.supply.is_some_and(|supply| supply.kind.yields());
     let rank = match order {
+        // Behind all that has a budget.
+        _ if yields => u64::MAX,
         TaskOrder::FixedPriority => u64::from(u32::MAX - server.priority),
         _ => server.supply.map_or(0, |supply| supply.period.as_nanos()),
     };

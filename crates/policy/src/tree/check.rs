@@ -59,6 +59,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
     }
     check_waits(setup, tree)?;
     check_misses(setup, tree)?;
+    super::yielding::check(setup, tree)?;
     // What is active on a core must change at that core's own decisions.
     let reclaims = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Reclaiming);
     for (n, server) in tree.servers.iter().enumerate().filter(|(_, server)| reclaims(server)) {

@@ -31,8 +31,9 @@ pub(super) struct CoreState {
     pub(super) called: bool,
     /// The next replenishment of each virtual processor of this core.
     pub(super) replenish: IndexedHeap,
-    /// The virtual processor of the root.
+    /// The virtual processor of the root, and the queue of what is directly inside.
     pub(super) root: usize,
+    pub(super) queue: usize,
 }
 
 /// Where a core's walk from the root ended.
@@ -84,7 +85,7 @@ impl Path {
 }
 
 impl CoreState {
-    pub(super) fn new(id: CoreId, vps: usize, root: usize) -> CoreState {
+    pub(super) fn new(id: CoreId, vps: usize, (root, queue): (usize, usize)) -> CoreState {
         CoreState {
             id,
             since: Instant::ZERO,
@@ -101,6 +102,7 @@ impl CoreState {
             armed: Instant::NEVER,
             replenish: IndexedHeap::for_tasks(vps),
             root,
+            queue,
         }
     }
     /// The task that the core runs since its last decision.
@@ -110,6 +112,10 @@ impl CoreState {
             OnCore::Nothing | OnCore::Idle => None,
         }
     }
+    /// Whether it is inside the root alone.
+    pub(super) fn is_in_root(&self) -> bool {
+        [&self.path, &self.charged].into_iter().all(|path| path.iter().eq([(self.root, false)]))
+    }
     /// The core, the only one of its domain, which was idle, is in this server from now on. What it is charged for says so, and the next plan
     /// finds the way to the planned task anew.
     #[inline(always)]
@@ -118,11 +124,10 @@ impl CoreState {
         [self.charged.at[0], self.charged.at[1]] = [(self.root as u16, false), (vp as u16, false)];
     }
     /// The core, the only one of its domain, runs the job from now on, inside the server that it is in. What other cores ask for it need not
-    /// say: what it was offered and notified of, and when it is to be entered.
+    /// say: what it was offered and notified of, what it is planned to run, and when it is to be entered.
     #[inline(always)]
     pub(super) fn go_to(&mut self, now: Instant, place: usize, job: u32) {
         self.since = now;
-        self.plan = Some(place);
         self.doing = OnCore::Job { place, job };
         (self.idle, self.called) = (false, false);
     }

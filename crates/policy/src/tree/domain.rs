@@ -84,6 +84,10 @@ pub(crate) struct Domain {
     pub(super) laxities: bool,
     /// The least time from one line of memory to the next.
     pub(super) line: Duration,
+    /// Whether arrivals may take the short way: it has one core, and nothing but its queues, budgets and resources decides; and whether
+    /// that of jobs that have the core at once: there are no resources.
+    pub(super) arrives_alone: bool,
+    pub(super) arrives_first: bool,
     /// Whether any of its jobs may wait.
     pub(super) waits: bool,
     /// The windows of partitions on its one core, where the next one's follows from them alone.

@@ -37,6 +37,8 @@ impl Domain {
             if let Some(budget) = &mut vp.budget {
                 if let Some(came) = budget.refresh(now, vp.awake) {
                     records.server(EventKind::ServerReplenish, vp.server, came.as_nanos());
+                } else if budget.gives_way() {
+                    records.server(EventKind::ServerExhausted, vp.server, budget.next(now).as_nanos());
                 }
             }
             self.show(due.place(), now);

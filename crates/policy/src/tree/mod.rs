@@ -34,6 +34,7 @@ mod short_way;
 mod task_state;
 mod timetable;
 mod windows;
+mod yielding;
 
 use crate::tickets::{ContainerRank, Tickets};
 use crate::{Decision, Event, Input, Policy, PolicyConfig, PolicyConfigError, ResourceSet};
@@ -51,6 +52,7 @@ use tactus_record::Sink;
 use tactus_sync::{Lock, Order, Unlocked};
 use tactus_task::EventCall;
 use tactus_time::{Instant, TaskId};
+pub use yielding::Sampler;
 
 /// What cores share: the domains of several cores.
 pub struct Servers {
@@ -65,6 +67,8 @@ pub struct Core {
     home: Home,
     /// Its place among the cores of its domain.
     place: usize,
+    /// Whether it was told anything since its last decision.
+    told: bool,
     /// Until when this scheduler had the core, if its parent had it since.
     absent: Option<Instant>,
     /// What arrived and was not handled yet.
@@ -89,6 +93,7 @@ impl Core {
             order: Order::unlocked(),
             home,
             place,
+            told: false,
             absent: None,
             arrivals,
             arrived: 0,
@@ -136,6 +141,7 @@ impl Servers {
                 crate::PolicySpec::Partitions(partitions) => windows::attach(&mut domain, partitions),
                 _ => {}
             }
+            domain.look_at_short_ways();
             let alone = set.iter().nth(1).is_none();
             for (place, core) in set.iter().enumerate() {
                 cores[core.index()] = (!alone).then(|| Core::new(Home::Shared(domains.len()), place));
@@ -177,6 +183,7 @@ impl Policy for Servers {
 
     fn handle<S: Sink>(&self, core: &mut Core, now: Instant, event: Event, records: &mut S) -> Decision {
         let absent = core.absent.take();
+        core.told = false;
         let facts = Facts {
             arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)],
             wait: core.wait,
@@ -215,7 +222,25 @@ impl Policy for Servers {
         }
     }
 
-    #[inline]
+    fn may_arrive(&self, core: &Core, task: TaskId) -> bool {
+        matches!(&core.home, Home::Own(domain) if domain.may_arrive(task))
+    }
+
+    #[inline(always)]
+    fn arrive_first<S: Sink>(
+        &self,
+        core: &mut Core,
+        now: Instant,
+        arrival: (TaskId, Instant),
+        is_idle: bool,
+        records: &mut S,
+    ) -> Option<Decision> {
+        match &mut core.home {
+            Home::Own(domain) if !core.told => domain.arrive_first(now, arrival, is_idle, records),
+            Home::Own(_) | Home::Shared(_) => None,
+        }
+    }
+
     fn arrive<S: Sink>(
         &self,
         core: &mut Core,
@@ -224,7 +249,7 @@ impl Policy for Servers {
         records: &mut S,
     ) -> Option<Decision> {
         let Home::Own(domain) = &mut core.home else { return None };
-        if core.absent.is_some() || core.arrived + core.called != 0 || core.lines != 0 {
+        if core.told {
             return None;
         }
         let decision = domain.arrive_alone(now, arrival, records)?;
@@ -237,7 +262,7 @@ impl Policy for Servers {
     #[inline(always)]
     fn unlock<S: Sink>(&self, core: &mut Core, now: Instant, records: &mut S) -> Option<Decision> {
         let Home::Own(domain) = &mut core.home else { return None };
-        if core.absent.is_some() || core.arrived + core.called != 0 {
+        if core.told {
             return None;
         }
         let decision = domain.hand_over(now, records)?;
@@ -248,6 +273,7 @@ impl Policy for Servers {
     }
 
     fn input(&self, core: &mut Core, input: Input) {
+        core.told = true;
         match (input, &mut core.home) {
             (Input::Absent { since }, _) => core.absent = Some(since),
             (Input::Arrival { task, at }, _) => {
@@ -258,6 +284,10 @@ impl Policy for Servers {
             }
             (Input::Wait { until }, _) => core.wait = until,
             (Input::Misses { lines }, _) => core.lines = core.lines.saturating_add(lines),
+            (Input::Sample { events }, Home::Own(domain)) => domain.note_sample(core.place, events),
+            (Input::Sample { events }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).note_sample(core.place, events);
+            }
             (Input::Event(call), _) => {
                 if let Some(next) = core.calls.get_mut(core.called) {
                     *next = call;

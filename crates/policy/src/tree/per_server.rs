@@ -119,7 +119,7 @@ impl SchedulerPlan {
             let local = task.id.index();
             let child = local.checked_sub(self.tasks.len()).map(|child| &self.children[child]);
             task.rename(child.map_or_else(|| self.tasks[local], |child| child.proxy));
-            task.proxy = child.is_some();
+            task.set_proxy(child.is_some());
         }
         domain.vps.iter_mut().for_each(|vp| vp.server = self.servers[usize::from(vp.server)]);
     }

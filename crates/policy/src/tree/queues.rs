@@ -50,6 +50,30 @@ impl Queues {
             self.settle(queue, place as usize, key);
         }
     }
+    /// As [`Queues::insert`] for an entity that is in no queue, where it is known which one it belongs to.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, queue: usize, key: Key) {
+        let Some(heap) = self.heaps.get_mut(queue) else { return };
+        debug_assert!(self.home[key.place()] as usize == queue && self.place[key.place()] == OUT);
+        heap.push(key);
+        let (heap, places) = (&mut heap[..], &mut self.place[..]);
+        let mut hole = heap.len() - 1;
+        while hole > 0 {
+            let parent = (hole - 1) / 2;
+            let above = heap[parent];
+            if above < key {
+                break;
+            }
+            (heap[hole], heap[parent]) = (above, key);
+            if let Some(place) = places.get_mut(above.place()) {
+                *place = hole as u32;
+            }
+            hole = parent;
+        }
+        if let Some(place) = places.get_mut(key.place()) {
+            *place = hole as u32;
+        }
+    }
     /// Puts the key of another entity of the queue in the place of this one's, if that is in it and nothing else is. Whether it was so.
     #[inline(always)]
     pub(crate) fn replace_only(&mut self, queue: usize, entity: usize, key: Key) -> bool {

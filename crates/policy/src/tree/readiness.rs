@@ -20,6 +20,12 @@ impl Domain {
         Key::new(task.urgency().min(BACKGROUND - 1), place)
     }
 
+    /// The same of a job that is released then.
+    #[inline(always)]
+    pub(super) fn key_of_release(task: &TaskState, place: usize, at: Instant) -> Key {
+        Key::new(task.urgency_of(at).min(BACKGROUND - 1), place)
+    }
+
     pub(super) fn put_in_place(&mut self, place: usize) {
         let task = &mut self.tasks[place];
         let queue = task.queue;

@@ -16,29 +16,95 @@ use tactus_task::Overrun;
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
 impl Domain {
+    /// Finds whether arrivals may take the short ways, once all is attached.
+    pub(super) fn look_at_short_ways(&mut self) {
+        let still = self.changes.is_none() && self.sequence.is_none() && self.schedules.is_none();
+        self.arrives_alone = still && !self.laxities && self.core_states.len() == 1;
+        self.arrives_first = self.arrives_alone && self.resources.is_none();
+    }
+
+    /// As [`Policy::may_arrive`](crate::Policy::may_arrive), on the only core of the domain.
+    pub(super) fn may_arrive(&self, task: TaskId) -> bool {
+        let place = self.places.get(task.index()).and_then(|place| self.tasks.get(*place));
+        self.arrives_alone && place.is_some_and(|task| task.queue == self.core_states[0].queue)
+    }
+
+    /// As [`Policy::arrive_first`](crate::Policy::arrive_first), on the only core of the domain.
+    #[inline(always)]
+    pub(super) fn arrive_first<S: Sink>(
+        &mut self,
+        now: Instant,
+        (task, at): (TaskId, Instant),
+        is_idle: bool,
+        sink: &mut S,
+    ) -> Option<Decision> {
+        let ([core_state], tasks) = (&mut self.core_states[..], &mut self.tasks[..]) else { return None };
+        let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
+        let later = |heap: Option<Key>| heap.map_or(Instant::NEVER, Key::time);
+        let timer = later(self.due.peek()).min(later(core_state.replenish.peek()));
+        let place = *self.places.get(task.index())?;
+        let (arrived, queue) = (tasks.get(place)?, core_state.queue);
+        if !self.arrives_first
+            || timer <= now
+            || at > now
+            || !core_state.ghosts.is_empty()
+            || arrived.queue != queue
+            || !arrived.runs_on()
+            || !arrived.arrives_alone(at)
+        {
+            return None;
+        }
+        let (key, subject, number) = (Domain::key_of_release(arrived, place, at), arrived.subject, arrived.released());
+        let first = self.queues.peek(queue);
+        let left = match (core_state.doing, first) {
+            (OnCore::Idle, None) if is_idle => None,
+            (OnCore::Job { place: runs, job }, Some(first)) if !is_idle => {
+                let running = tasks.get_mut(runs)?;
+                if first.place() != runs || first < key || !running.runs_on() {
+                    return None;
+                }
+                running.charge_unlimited(elapsed);
+                Some((running.subject, job))
+            }
+            _ => return None,
+        };
+        // From here on it is the short way.
+        debug_assert!(core_state.is_in_root());
+        self.queues.add(queue, key);
+        let mut records = Recorder { sink, core: core_state.id, now };
+        let arrived = &mut tasks[place];
+        arrived.release_alone(at, &mut records);
+        if let Some((subject, job)) = left {
+            records.about(EventKind::Preempt, subject, job, 0);
+        }
+        records.about(EventKind::Dispatch, subject, number, 0);
+        core_state.go_to(now, place, number);
+        let run = Running { task: arrived.id, job: number, charged: Duration::ZERO, arrived: Some(at) };
+        Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
+    }
+
     /// As [`Policy::arrive`](crate::Policy::arrive), on the only core of the domain.
-    #[inline]
     pub(super) fn arrive_alone<S: Sink>(
         &mut self,
         now: Instant,
         (task, at): (TaskId, Instant),
-        records: &mut S,
+        sink: &mut S,
     ) -> Option<Decision> {
         let [core_state] = &mut self.core_states[..] else { return None };
         let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
         let later = |heap: Option<Key>| heap.map_or(Instant::NEVER, Key::time);
         let mut timer = later(self.due.peek()).min(later(core_state.replenish.peek()));
-        let usual = self.changes.is_none() && !self.laxities && core_state.ghosts.is_empty() && timer > now;
+        let usual = self.arrives_alone && timer > now && at <= now && core_state.ghosts.is_empty();
         let place = *self.places.get(task.index())?;
-        let (arrived, queue) = (self.tasks.get(place)?, self.vps[core_state.root].below);
-        if !usual || at > now || arrived.queue != queue || !arrived.arrives_alone(at) {
+        let (arrived, queue) = (self.tasks.get(place)?, core_state.queue);
+        if !usual || arrived.queue != queue || !arrived.arrives_alone(at) {
             return None;
         }
         let first = self.queues.peek(queue);
-        let runs = match core_state.doing {
+        let running = match core_state.doing {
             OnCore::Job { place: runs, job } => {
-                let (running, first) = (&self.tasks[runs], first?.place());
-                if first != runs || running.queue != queue || !running.goes_on(now, elapsed) {
+                let running = self.tasks.get(runs)?;
+                if first?.place() != runs || !running.goes_on(now, elapsed) {
                     return None;
                 }
                 Some((runs, job))
@@ -52,57 +118,38 @@ impl Domain {
             }
         }
         // From here on it is the short way.
-        (core_state.since, self.entry) = (now, self.entry.wrapping_add(1));
-        let mut records = Recorder { sink: records, core: core_state.id, now };
-        if let Some((runs, _)) = runs {
+        debug_assert!(core_state.is_in_root());
+        core_state.since = now;
+        let mut records = Recorder { sink, core: core_state.id, now };
+        if let Some((runs, _)) = running {
             self.tasks[runs].charge(elapsed);
         }
         let arrived = &mut self.tasks[place];
         arrived.release_alone(at, &mut records);
-        let key = Domain::key_of(arrived, place);
+        let (key, subject, number) = (Domain::key_of(arrived, place), arrived.subject, arrived.job);
         if arrived.overrun == Overrun::Kill {
             self.due.insert(Key::at(arrived.due(), place));
             timer = timer.min(arrived.due());
         }
-        let (subject, number) = (arrived.subject, arrived.job);
-        let chosen = match (runs, first) {
+        self.queues.add(queue, key);
+        let (chosen, job) = match (running, first) {
             (Some(running), Some(first)) if first < key => running,
             _ => {
-                if let Some((runs, job)) = runs {
+                if let Some((runs, job)) = running {
                     records.about(EventKind::Preempt, self.tasks[runs].subject, job, 0);
                 }
                 records.about(EventKind::Dispatch, subject, number, 0);
+                core_state.go_to(now, place, number);
+                if let Some(resources) = &mut self.resources {
+                    resources.begin(place, Duration::ZERO);
+                }
                 (place, number)
             }
         };
-        self.queues.insert(key);
-        self.serve(chosen, now);
-        let task = &self.tasks[chosen.0];
-        timer = timer.min(task.may_run_until(now));
-        self.core_states[0].armed = timer;
-        let run = Running { task: task.id, job: chosen.1, charged: task.charged, arrived: task.arrived() };
+        let task = &self.tasks[chosen];
+        let run = Running { task: task.id, job, charged: task.charged, arrived: task.arrived() };
+        let timer = timer.min(task.may_run_until(now));
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })
-    }
-
-    /// The core runs this job, outside of all servers.
-    #[inline]
-    fn serve(&mut self, (place, job): (usize, u32), now: Instant) {
-        let core_state = &mut self.core_states[0];
-        let root = core_state.root;
-        core_state.path.clear();
-        core_state.path.push(root, false);
-        (core_state.plan, core_state.notified) = (Some(place), Some(place));
-        (core_state.idle, core_state.called) = (false, false);
-        core_state.doing = OnCore::Job { place, job };
-        core_state.charged = core_state.path;
-        // It has work now, if it had none, and no budget that would have to know.
-        let vp = &mut self.vps[root];
-        if !vp.awake {
-            (vp.awake, vp.since) = (true, now);
-        }
-        if let Some(resources) = &mut self.resources {
-            resources.begin(place, self.tasks[place].charged);
-        }
     }
 
     /// As [`Policy::unlock`](crate::Policy::unlock), on the only core of the domain. Where there are resources, there are no servers and no
@@ -123,13 +170,10 @@ impl Domain {
             return None;
         }
         // From here on it is the short way.
-        self.entry = self.entry.wrapping_add(1);
         let mut records = Recorder { sink, core: core_state.id, now };
         records.about(EventKind::Preempt, left.subject, job, 0);
         records.about(EventKind::Dispatch, next.subject, next.job, 0);
-        (core_state.plan, core_state.notified) = (Some(place), Some(place));
-        core_state.doing = OnCore::Job { place, job: next.job };
-        (core_state.since, core_state.armed) = (now, timer);
+        core_state.go_to(now, place, next.job);
         let run = Running { task: next.id, job: next.job, charged: next.charged, arrived: next.arrived() };
         self.tasks[leaver].charge_unlimited(elapsed);
         Some(Decision { run: Some(run), timer, notify: CoreSet::EMPTY, ticket: 0 })

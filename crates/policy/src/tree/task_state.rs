@@ -70,6 +70,10 @@ pub(crate) struct TaskState {
     arrivals: Option<Box<Arrivals>>,
     /// The end of the job that is to be killed is the business of the core that runs it.
     left_to_core: bool,
+    /// What arrives for it may release a job on the short way.
+    arrives_shortly: bool,
+    /// Neither its own rules nor turns end the time of its running job, and it stands for nobody.
+    runs_on: bool,
 }
 
 impl TaskState {
@@ -121,6 +125,17 @@ impl TaskState {
             proxy: false,
             arrivals,
             left_to_core: false,
+            // One that is held to a budget of each period has no arrivals.
+            arrives_shortly: release.early().is_some() && place.overrun != Overrun::Stop && !order.takes_turns(),
+            runs_on: matches!(place.overrun, Overrun::Continue | Overrun::Skip) && !order.takes_turns(),
+        }
+    }
+
+    /// Whether it stands for a child scheduler.
+    pub(super) fn set_proxy(&mut self, proxy: bool) {
+        self.proxy = proxy;
+        if proxy {
+            (self.arrives_shortly, self.runs_on) = (false, false);
         }
     }
 
@@ -161,17 +176,22 @@ impl TaskState {
 
     /// Less is more urgent.
     pub(crate) fn urgency(&self) -> u64 {
+        self.urgency_of(self.release)
+    }
+
+    /// The same of a job with this release.
+    #[inline(always)]
+    pub(super) fn urgency_of(&self, release: Instant) -> u64 {
+        let due = release.saturating_add(self.deadline);
         match self.order {
             TaskOrder::FixedPriority => u64::from(u32::MAX - self.priority),
             TaskOrder::RateMonotonic => self.period.as_nanos(),
             TaskOrder::DeadlineMonotonic => self.deadline.as_nanos(),
-            TaskOrder::EarliestDeadline => self.due().as_nanos(),
-            TaskOrder::LeastLaxity => {
-                self.due().as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos())
-            }
-            TaskOrder::LaxityAtRelease => self.due().as_nanos().saturating_sub(self.wcet.as_nanos()),
+            TaskOrder::EarliestDeadline => due.as_nanos(),
+            TaskOrder::LeastLaxity => due.as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos()),
+            TaskOrder::LaxityAtRelease => due.as_nanos().saturating_sub(self.wcet.as_nanos()),
             TaskOrder::ShortestJob => self.wcet.as_nanos(),
-            TaskOrder::FirstComeFirstServed => self.release.as_nanos(),
+            TaskOrder::FirstComeFirstServed => release.as_nanos(),
             TaskOrder::RoundRobin => self.turn,
             TaskOrder::FixedPriorityRoundRobin => turn_of_priority(self.priority, self.turn),
         }
@@ -299,14 +319,10 @@ impl TaskState {
     }
 
     /// Whether what arrives at `at` releases a job at that very time, which is then the task's only one, and takes no turns.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrives_alone(&self, at: Instant) -> bool {
-        // One that is held to a budget of each period has no arrivals.
-        let usual = self.overrun != Overrun::Stop && !self.order.takes_turns() && !self.proxy;
-        usual
+        self.arrives_shortly
             && self.pending == 0
-            && !self.removed
-            && at < self.until
             && self.arrivals.as_ref().is_some_and(|arrivals| arrivals.is_alone(at))
     }
 
@@ -319,12 +335,25 @@ impl TaskState {
         let number = self.released;
         self.released = number.wrapping_add(1);
         records.about(EventKind::Release, self.subject, number, at.as_nanos());
-        self.begin(number, at);
-        self.pending = 1;
+        // The rest has been so since the job before it ended.
+        debug_assert!(self.charged.is_zero() && self.looked.is_zero() && self.slice.is_zero());
+        debug_assert!(!self.left_to_core && (self.waited, self.waits_until) == (0, None));
+        (self.job, self.release, self.pending) = (number, at, 1);
+    }
+
+    /// The number of the next job that is released.
+    #[inline(always)]
+    pub(super) fn released(&self) -> u32 {
+        self.released
+    }
+
+    /// Whether nothing ends the time of its running job, which keeps its place in its queue.
+    #[inline(always)]
+    pub(super) fn runs_on(&self) -> bool {
+        self.runs_on
     }
 
     /// Whether the running job goes on after this time whatever it is charged, and keeps its place in its queue.
-    #[inline(always)]
     pub(super) fn goes_on(&self, now: Instant, elapsed: Duration) -> bool {
         let free = match self.overrun {
             Overrun::Stop => self.left > elapsed,
@@ -460,7 +489,7 @@ impl TaskState {
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {
         records.about(EventKind::Removed, self.subject, self.job, 0);
-        self.removed = true;
+        (self.removed, self.arrives_shortly) = (true, false);
         self.pending = 0;
     }
 }

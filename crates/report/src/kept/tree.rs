@@ -109,6 +109,9 @@ struct StoredSupply {
     budget_ns: u64,
     period_ns: u64,
     kind: String,
+    /// What is counted, where it gives way to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -163,6 +166,10 @@ pub(super) fn store(tree: &TreeView) -> Stored {
             budget_ns: budget.as_nanos(),
             period_ns: period.as_nanos(),
             kind: kind.key().to_owned(),
+            event: match kind {
+                ServerKind::Yielding(event) => Some(event.key().to_owned()),
+                _ => None,
+            },
         }),
         background: server.background,
         absent: server.absent,
@@ -221,8 +228,15 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         return Err(format!("task {n} is in a server that is not there"));
     }
     let supply = |supply: StoredSupply| {
-        let StoredSupply { budget_ns, period_ns, kind } = supply;
-        let Some(kind) = ServerKind::from_key(&kind) else {
+        let StoredSupply { budget_ns, period_ns, kind, event } = supply;
+        let is_it = |it: &ServerKind| {
+            let counts = match it {
+                ServerKind::Yielding(event) => Some(event.key()),
+                _ => None,
+            };
+            it.key() == kind && counts == event.as_deref()
+        };
+        let Some(kind) = ServerKind::ALL.into_iter().find(is_it) else {
             return Err(format!("there is no kind of server `{kind}`"));
         };
         Ok((Duration::from_nanos(budget_ns), Duration::from_nanos(period_ns), kind))

@@ -322,9 +322,9 @@ fn an_early_arrival_waits_or_is_dropped_or_is_named() {
 
 #[test]
 fn what_arrives_is_scheduled_as_an_oracle_does_and_no_bound_is_beaten() {
-    let (accepted, chains, jobs) = compare(0..1_000);
+    let (accepted, chains, jobs) = compare(0..500);
     println!("{accepted} accepted, {chains} of them with chains, {jobs} jobs equal");
-    assert!(accepted > 170 && chains > 30, "{accepted}, {chains}");
+    assert!(accepted > 80 && chains > 15, "{accepted}, {chains}");
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn of_trees(seeds: std::ops::Range<u64>) -> (usize, usize) {
 
 #[test]
 fn trees_in_which_tasks_release_others_keep_their_promises() {
-    let (accepted, drawn) = of_trees(0..300);
+    let (accepted, drawn) = of_trees(0..100);
     println!("{accepted} of {drawn} accepted");
-    assert!(accepted > 5, "{accepted} of {drawn}");
+    assert!(accepted > 1, "{accepted} of {drawn}");
 }

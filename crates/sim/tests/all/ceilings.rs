@@ -158,9 +158,9 @@ fn sections(draw: &mut Draw, time: u64, resources: &[usize]) -> Vec<(usize, u64,
 
 #[test]
 fn ceilings_are_kept_as_an_oracle_does_and_no_bound_is_beaten() {
-    let all = compare::<Ceilings>(0..1_000);
+    let all = compare::<Ceilings>(0..400);
     println!("{all:?}");
-    assert!(all.accepted > 100 && all.counted > 300, "{all:?}");
+    assert!(all.accepted > 35 && all.counted > 100, "{all:?}");
 }
 
 #[test]

@@ -103,9 +103,9 @@ fn compare(seeds: std::ops::Range<u64>) -> Seen {
 
 #[test]
 fn resources_waits_and_arrivals_together_keep_every_rule_and_bound() {
-    let seen = compare(0..150);
+    let seen = compare(0..75);
     println!("{seen:?}");
-    assert!(seen.accepted > 10 && seen.promises > 250 && seen.early > 5 && seen.long > 2, "{seen:?}");
+    assert!(seen.accepted > 4 && seen.promises > 110 && seen.early > 2 && seen.long > 0, "{seen:?}");
     // A section that reaches into the job's next one on the same resource.
     compare(78_476..78_477);
     compare(153_788..153_789);

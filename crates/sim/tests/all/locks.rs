@@ -261,9 +261,9 @@ fn sections(draw: &mut Draw, time: u64, own: &[usize], shared: &[usize]) -> Vec<
 
 #[test]
 fn jobs_wait_for_resources_as_an_oracle_has_them_and_no_bound_is_beaten() {
-    let all = compare::<Locks>(0..600);
+    let all = compare::<Locks>(0..250);
     println!("{all:?}");
-    assert!(all.accepted > 50 && all.counted > 500, "{all:?}");
+    assert!(all.accepted > 20 && all.counted > 200, "{all:?}");
 }
 
 #[test]

@@ -23,3 +23,4 @@ mod schedules;
 mod services;
 mod threads;
 mod waits;
+mod yielding;

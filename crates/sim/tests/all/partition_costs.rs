@@ -72,9 +72,9 @@ fn hold(seeds: std::ops::Range<u64>) -> Found {
 
 #[test]
 fn the_windows_are_kept_and_no_bound_is_beaten_whatever_the_systems_work_takes() {
-    let found = hold(0..150);
-    assert!(found.accepted > 15 && found.promised > 60);
-    assert!(found.messages > 300 && found.nearest > 0.8);
+    let found = hold(0..60);
+    assert!(found.accepted > 5 && found.promised > 20);
+    assert!(found.messages > 100 && found.nearest > 0.8);
 }
 
 /// Those that are refused carry no promise: about one in six is accepted.

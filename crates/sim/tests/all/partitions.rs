@@ -315,9 +315,9 @@ fn compare(seeds: std::ops::Range<u64>, schedules: usize) -> Found {
 
 #[test]
 fn partitions_are_scheduled_as_an_oracle_does_and_no_bound_is_beaten() {
-    let found = compare(0..600, 1);
+    let found = compare(0..250, 1);
     println!("{found:?}");
-    assert!(found.systems > 500 && found.accepted > 70 && found.nearest == 100, "{found:?}");
+    assert!(found.systems > 200 && found.accepted > 25 && found.nearest == 100, "{found:?}");
 }
 
 #[test]
@@ -328,9 +328,9 @@ fn the_same_for_a_hundred_thousand_systems_of_partitions() {
 
 #[test]
 fn across_switches_of_schedules_an_oracle_agrees_and_no_bound_is_beaten() {
-    let found = compare(0..240, 3);
+    let found = compare(0..100, 3);
     println!("{found:?}");
-    assert!(found.systems > 180 && found.accepted > 15 && found.switches > 1_000 && found.nearest > 90, "{found:?}");
+    assert!(found.systems > 70 && found.accepted > 5 && found.switches > 400 && found.nearest > 90, "{found:?}");
 }
 
 #[test]

@@ -194,9 +194,9 @@ impl Drawn {
 
 #[test]
 fn jobs_wait_as_in_an_oracle_and_no_bound_is_beaten() {
-    let all = compare::<Waits>(0..1_000);
+    let all = compare::<Waits>(0..500);
     println!("{all:?}");
-    assert!(all.accepted > 100 && all.counted > 10_000, "{all:?}");
+    assert!(all.accepted > 50 && all.counted > 5_000, "{all:?}");
 }
 
 #[test]

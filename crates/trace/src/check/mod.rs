@@ -16,6 +16,7 @@ mod table;
 mod tree;
 mod waits;
 mod windows;
+mod yielding;
 
 pub use crate::changes::changes;
 pub use holders::{CeilingView, ResourceView};
@@ -104,6 +105,8 @@ pub enum Rule {
     Wait,
     /// A server serves whoever's turn it is, and no more in a job than it may.
     Served,
+    /// Best-effort work, and no other, gives way where a counter says so, and nowhere else.
+    Yield,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
     Change,
 }
@@ -134,6 +137,7 @@ impl fmt::Display for Rule {
             Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
             Rule::Served => "servers serve whoever's turn it is",
             Rule::Wait => "jobs wait as they declare",
+            Rule::Yield => "best-effort work alone gives way, where a counter says so",
             Rule::Change => "changes are made as they were admitted",
         })
     }

@@ -15,6 +15,7 @@ use tactus_time::{CoreId, Duration, Instant, TaskId};
 pub fn servers(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut found = supply(view, trace, tolerance);
     found.extend(misses(view, trace, tolerance));
+    found.extend(super::yielding::of_tree(view, trace, tolerance));
     found.extend(replenishment(view, trace));
     found.extend(reservation(view, trace, tolerance));
     found.extend(no_events(view, trace));

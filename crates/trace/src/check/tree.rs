@@ -70,7 +70,8 @@ impl Bound {
             ServerKind::SoftBandwidth | ServerKind::Reclaiming | ServerKind::PosixSporadic => Bound::None,
             // Its windows have a rule of their own.
             // So has a budget of misses, which is no time.
-            ServerKind::Windows | ServerKind::Misses => Bound::None,
+            // Nor is the time bounded of work that has what others leave.
+            ServerKind::Windows | ServerKind::Misses | ServerKind::Yielding(_) => Bound::None,
         }
     }
 }
@@ -139,7 +140,7 @@ impl ServerView {
     /// without a record, or are given it back in pieces.
     pub fn records_budget(&self) -> bool {
         self.supply.is_none_or(|(_, _, kind)| {
-            matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable | ServerKind::Misses)
+            matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable) || kind.reads_counters()
         })
     }
 }

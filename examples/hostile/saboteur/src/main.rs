@@ -240,4 +240,3 @@ fn random_calls(job: &Job) {
         }
     }
 }
-

@@ -18,7 +18,13 @@ fn serve(_: Caller, _: [u64; 5]) -> [u64; 2] {
     if served == 3 {
         // SAFETY: none: the kernel must stop the component.
         unsafe {
-            core::arch::asm!("pushfq", "or qword ptr [rsp], 0x44400", "popfq", "mov qword ptr [0], rax", options(noreturn))
+            core::arch::asm!(
+                "pushfq",
+                "or qword ptr [rsp], 0x44400",
+                "popfq",
+                "mov qword ptr [0], rax",
+                options(noreturn)
+            )
         }
     }
     // A service must not be able to end its client's job.

@@ -7,7 +7,7 @@
 use core::fmt::Write;
 use tactus_rt::channel::{Receiver, Sender};
 use tactus_rt::clock::time_stamp;
-use tactus_rt::{calls, grant, Screen, Job, Signal};
+use tactus_rt::{calls, grant, Job, Screen, Signal};
 
 tactus_rt::component! { job: measure, services: [] }
 

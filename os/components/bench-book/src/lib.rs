@@ -119,11 +119,14 @@ pub enum Series {
     WindowLeft = 36,
     /// Its first reading in its next window.
     WindowEntered = 37,
+    /// From the call that sends a message to the release of the job that it releases: the scheduler's look at the clock before it decides.
+    /// The job's number stands in the upper half.
+    Accepted = 38,
 }
 
 impl Series {
     /// All of them.
-    pub const ALL: [Series; 37] = [
+    pub const ALL: [Series; 38] = [
         Series::Empty,
         Series::Null,
         Series::Unknown,
@@ -161,6 +164,7 @@ impl Series {
         Series::HandOver,
         Series::WindowLeft,
         Series::WindowEntered,
+        Series::Accepted,
     ];
 
     /// Whether what it tells begins with the last interrupt, not with a reading.

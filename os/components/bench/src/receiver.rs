@@ -1,10 +1,10 @@
-//! Notes how long after a message was sent the job begins that it releases.
+//! Notes how long after a message was sent the job begins that it releases, and how long after that the job was released.
 #![no_std]
 #![no_main]
 
 use tactus_bench_book::{Book, Series};
 use tactus_rt::channel::Receiver;
-use tactus_rt::clock::time_stamp;
+use tactus_rt::clock::{instant, time_stamp};
 use tactus_rt::Job;
 
 tactus_rt::component! { job: note, services: [] }
@@ -19,4 +19,5 @@ fn note(job: &Job) {
     }
     let Ok(Some([sent, ..])) = MESSAGES.receive() else { panic!("no message came") };
     BOOK.write(Series::Received, job.number() << 32 | (now - sent));
+    BOOK.write(Series::Accepted, job.number() << 32 | job.release().since(instant(sent)).as_nanos());
 }

@@ -50,7 +50,6 @@ pub fn set_up(acpi_root: u64) {
 /// Lets the line interrupt, or not.
 pub fn set(line: usize, open: bool) {
     let address = CONTROLLER.load(Relaxed);
-    let input = INPUTS[line % COUNT].load(Relaxed);
     if address == 0 {
         if line < OLD {
             let (port, bit) = if line < 8 { (0x21, line) } else { (0xa1, line - 8) };
@@ -62,22 +61,42 @@ pub fn set(line: usize, open: bool) {
         }
         return;
     }
-    let entry = 0x10 + 2 * (input & 0xff) as u32;
-    let mode = (input & 0xff00) as u32;
-    write(address, entry + 1, (TARGET.load(Relaxed) as u32) << 24);
-    write(address, entry, mode | (VECTOR_LINES as u32 + line as u32) | if open { 0 } else { MASKED });
+    let line = line.min(COUNT - 1);
+    write(address, entry(line) + 1, (TARGET.load(Relaxed) as u32) << 24);
+    write(address, entry(line), mode(line) | if open { 0 } else { MASKED });
 }
 
-/// Ends the line's interrupt.
-pub fn end(line: usize) {
-    if CONTROLLER.load(Relaxed) != 0 {
-        apic::end_of_interrupt();
-        return;
+/// The line, which has interrupted, interrupts no more, and this interrupt ends. Where it would go to stays as it is.
+#[inline(always)]
+pub fn silence(line: usize) {
+    let address = CONTROLLER.load(Relaxed);
+    if address == 0 {
+        return silence_old(line);
     }
+    let line = line.min(COUNT - 1);
+    write(address, entry(line), mode(line) | MASKED);
+    apic::end_of_interrupt();
+}
+
+/// The same where there is no I/O APIC.
+#[cold]
+#[inline(never)]
+fn silence_old(line: usize) {
+    set(line, false);
     if line >= 8 {
         out8(0xa0, 0x20);
     }
     out8(0x20, 0x20);
+}
+
+/// The register of the I/O APIC with the line's vector and mode; the next one has its target.
+fn entry(line: usize) -> u32 {
+    0x10 + 2 * (INPUTS[line].load(Relaxed) & 0xff) as u32
+}
+
+/// The line's mode and vector.
+fn mode(line: usize) -> u32 {
+    (INPUTS[line].load(Relaxed) & 0xff00) as u32 | (VECTOR_LINES as u32 + line as u32)
 }
 
 fn write(address: u64, register: u32, value: u32) {

@@ -7,7 +7,7 @@ mod architectural;
 mod modelled;
 
 pub use architectural::{Architectural, Maker, Registers};
-pub use modelled::{lines_of, own, Modelled, Own};
+pub use modelled::{changed_of, lines_of, own, Modelled, Own};
 
 /// What can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

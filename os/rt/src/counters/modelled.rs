@@ -44,7 +44,17 @@ pub fn own() -> Own {
 /// The lines that all other components asked memory for on a core, at user level, as they are counted for the root scheduler where a
 /// budget is one of misses; nothing where nobody counts.
 pub fn lines_of(core: u8) -> Option<u64> {
-    let word = of_core(usize::from(core) % MAX_CORES) + event::SHARED_MISSES;
+    counted_on(core, event::SHARED_MISSES)
+}
+
+/// The accesses of all other components on a core, at user level, that found the line changed by another core, as they are counted for the
+/// root scheduler where work gives way to its counter; nothing where nobody counts.
+pub fn changed_of(core: u8) -> Option<u64> {
+    counted_on(core, event::CHANGED)
+}
+
+fn counted_on(core: u8, event: usize) -> Option<u64> {
+    let word = of_core(usize::from(core) % MAX_CORES) + event;
     page().filter(|words| words[0].load(Relaxed) == MAGIC).map(|words| words[word].load(Relaxed))
 }
 

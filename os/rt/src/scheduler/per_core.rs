@@ -1,76 +1,35 @@
 //! Values that live as long as the component: one for each core, of which one user at a time has the only reference; and one
 //! that never changes once it is set.
 
+use crate::exclusive::{Borrowed, Exclusive};
 use core::cell::UnsafeCell;
-use core::marker::PhantomData;
-use core::mem::MaybeUninit;
-use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 use tactus_abi::layout::MAX_CORES;
-
-/// Nothing was put there yet.
-const EMPTY: u8 = 0;
-/// Somebody is about to put something there.
-const FILLING: u8 = 1;
-/// It is there, and nobody is given it yet.
-const CLOSED: u8 = 2;
-/// It is given out.
-const OPEN: u8 = 3;
-
-struct Cell<T> {
-    state: AtomicU8,
-    /// The value is there and open, and nobody has it.
-    free: AtomicBool,
-    value: UnsafeCell<MaybeUninit<T>>,
-}
 
 /// A value for each core. Borrowing is checked, so that not even a scheduler whose lock fails has two references to one.
 pub struct PerCore<T> {
-    cells: [Cell<T>; MAX_CORES],
+    cells: [Exclusive<T>; MAX_CORES],
 }
-
-// SAFETY: a value is reached only by whoever took the mark that it is free, one at a time.
-unsafe impl<T: Send> Sync for PerCore<T> {}
 
 impl<T> PerCore<T> {
     /// No values yet.
     pub const fn new() -> PerCore<T> {
-        PerCore {
-            cells: [const {
-                Cell {
-                    state: AtomicU8::new(EMPTY),
-                    free: AtomicBool::new(false),
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                }
-            }; MAX_CORES],
-        }
+        PerCore { cells: [const { Exclusive::empty() }; MAX_CORES] }
     }
 
     #[inline(always)]
-    fn cell(&self, core: u8) -> &Cell<T> {
+    fn cell(&self, core: u8) -> &Exclusive<T> {
         &self.cells[usize::from(core) % MAX_CORES]
     }
 
     /// Puts the core's value there, once, for nobody before [`PerCore::open`]; whether this was the first.
     pub fn prepare(&self, core: u8, value: T) -> bool {
-        let cell = self.cell(core);
-        if !cell.becomes(EMPTY, FILLING) {
-            return false;
-        }
-        // SAFETY: only the first comes here, and nobody has a reference before the value is open.
-        unsafe { (*cell.value.get()).write(value) };
-        cell.state.store(CLOSED, Ordering::Release);
-        true
+        self.cell(core).prepare(value)
     }
 
     /// Lets the core's value be borrowed; whether it was there and closed.
     pub fn open(&self, core: u8) -> bool {
-        let cell = self.cell(core);
-        let opened = cell.becomes(CLOSED, OPEN);
-        if opened {
-            cell.free.store(true, Ordering::Release);
-        }
-        opened
+        self.cell(core).open()
     }
 
     /// Puts the core's value there, once; whether this was the first.
@@ -81,14 +40,7 @@ impl<T> PerCore<T> {
     /// The core's value; none if there is none or somebody has it.
     #[inline(always)]
     pub fn borrow(&self, core: u8) -> Option<Borrowed<'_, T>> {
-        let cell = self.cell(core);
-        cell.free.swap(false, Ordering::Acquire).then(|| Borrowed { cell, value: PhantomData })
-    }
-}
-
-impl<T> Cell<T> {
-    fn becomes(&self, from: u8, to: u8) -> bool {
-        self.state.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.cell(core).borrow()
     }
 }
 
@@ -98,35 +50,12 @@ impl<T> Default for PerCore<T> {
     }
 }
 
-/// The only reference to a core's value.
-pub struct Borrowed<'a, T> {
-    cell: &'a Cell<T>,
-    value: PhantomData<&'a mut T>,
-}
-
-impl<T> Deref for Borrowed<'_, T> {
-    type Target = T;
-    #[inline(always)]
-    fn deref(&self) -> &T {
-        // SAFETY: the value is there, since it was free, and this is the only one that took that mark.
-        unsafe { (*self.cell.value.get()).assume_init_ref() }
-    }
-}
-
-impl<T> DerefMut for Borrowed<'_, T> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
-        unsafe { (*self.cell.value.get()).assume_init_mut() }
-    }
-}
-
-impl<T> Drop for Borrowed<'_, T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.cell.free.store(true, Ordering::Release);
-    }
-}
+/// Nothing is there yet.
+const EMPTY: u8 = 0;
+/// Somebody is about to put something there.
+const FILLING: u8 = 1;
+/// It is there.
+const OPEN: u8 = 2;
 
 /// A value that is set once and never changed.
 pub struct Once<T> {

@@ -34,17 +34,6 @@ pub struct ReservedWriter {
     written: usize,
 }
 
-impl ReservedWriter {
-    /// Writes a record.
-    #[inline(always)]
-    pub fn store(&mut self, stored: Stored) {
-        let at = self.first + (self.written % RESERVED * RECORD_BYTES) as u64;
-        // SAFETY: among the reserved records, hence inside this core's part of the trace memory.
-        unsafe { (at as *mut [u64; RECORD_BYTES / 8]).write(stored.words()) };
-        self.written += 1;
-    }
-}
-
 /// Indices of the header's fields, in words.
 const WRITTEN: u64 = 1;
 const DROPPED: u64 = 2;
@@ -163,6 +152,20 @@ impl Sink for TraceRing {
         let mut writer = self.writer();
         writer.store(record.stored());
         self.keep(writer);
+    }
+}
+
+impl Sink for ReservedWriter {
+    fn record(&mut self, record: Record) {
+        self.store(record.stored());
+    }
+
+    #[inline(always)]
+    fn store(&mut self, stored: Stored) {
+        let at = self.first + (self.written % RESERVED * RECORD_BYTES) as u64;
+        // SAFETY: among the reserved records, hence inside this core's part of the trace memory.
+        unsafe { (at as *mut [u64; RECORD_BYTES / 8]).write(stored.words()) };
+        self.written += 1;
     }
 }
 

@@ -16,8 +16,10 @@ use tactus_rt::{calls, Error};
 pub fn ended(task: TaskId, job: u32) {
     // Written by the core that gave the job its core last.
     if published_job(task) == Some(job.into()) {
-        if let Some(given_up) = system().given_up.get(task.index()) {
+        let system = system();
+        if let Some(given_up) = system.given_up.get(task.index()) {
             given_up.store(true, Relaxed);
+            system.some_given_up.store(true, Relaxed);
         }
     }
 }
@@ -25,12 +27,19 @@ pub fn ended(task: TaskId, job: u32) {
 /// A job of the task is given a core.
 #[inline(always)]
 pub fn before_next(system: &System, task: TaskId) {
+    if system.some_given_up.load(Relaxed) {
+        look(system, task);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look(system: &System, task: TaskId) {
     if system.given_up.get(task.index()).is_some_and(|it| it.load(Relaxed)) {
         restart(system, task);
     }
 }
 
-#[cold]
 fn restart(system: &System, task: TaskId) {
     // Nobody runs the thread: the core that did has left it before the policy could end its job. A thread that is lost with
     // its component is found out when it is dispatched.

@@ -22,6 +22,7 @@ mod short_way;
 mod start;
 mod state;
 mod verdict;
+mod yielding;
 
 use crate::recovery::{self, Lost};
 use crate::runtime::{
@@ -133,30 +134,27 @@ pub fn complete<R: RootProgram>(caller: Caller, _: [u64; 5]) -> [u64; 2] {
 /// nothing arrived: 1 the caller has no job here, 2 it raises no such task.
 pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
-    let state = &mut running.state;
-    let component = u64::from(caller.component());
-    let (cards, event) = (state.system.cards(), event as usize);
-    let is_own = |task: &usize| cards.get(*task).is_some_and(|card| card.raiser == component);
-    let task = match by_number {
-        0 => (0..cards.len()).filter(is_own).nth(event),
-        _ => Some(event).filter(is_own),
+    let Some(running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let component = u32::from(caller.component());
+    let own = match by_number {
+        0 => nth_raised(&running.state, component, event),
+        _ => Some(event as usize),
     };
+    let task = own.filter(|own| running.state.counts.get(*own).is_some_and(|task| task.raiser == component));
     let Some(task) = task else { return [2, 0] };
-    // At the time of the call of the policy.
-    let (task, at) = (TaskId(task as u16), Instant::NEVER);
-    let due = match OwnRegion::of(core).take_events() {
-        0 => short_way::arrive::<R>(CoreId(core), running, (task, at), SWITCH_RETURN),
-        due => {
-            state.arrivals.push(task, at);
-            drop(running);
-            Some(due | ARRIVED)
-        }
-    };
-    if let Some(due) = due {
+    // At the time of the call of the policy. If anything else has come, the kernel refuses the dispatch, and it is handled then.
+    let arrival = (TaskId(task as u16), Instant::NEVER);
+    if let Some(due) = short_way::arrive::<R>(CoreId(core), running, arrival, (SWITCH_RETURN, false)) {
         decide_locked::<Root<R>>(state::running::<R>(core), core, 0, due, SWITCH_RETURN);
     }
     [0; 2]
+}
+
+/// The n-th of the tasks whose arrivals the component raises.
+#[cold]
+fn nth_raised(state: &CoreState, component: u32, event: u64) -> Option<usize> {
+    let raised = state.counts.iter().enumerate().filter(|(_, task)| task.raiser == component);
+    raised.map(|(task, _)| task).nth(event as usize)
 }
 
 /// A job has left a critical section for which another one waited when the job was given its core; or, if `asks` is not 0, it wants the
@@ -171,13 +169,8 @@ pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2]
         drop(running);
         may.then_some(ASKS)
     } else if policy.awaits_unlock(own) {
-        match OwnRegion::of(core).take_events() {
-            0 => short_way::unlock::<R>(CoreId(core), running),
-            due => {
-                drop(running);
-                Some(due | UNLOCKED)
-            }
-        }
+        // If anything else has come, the kernel refuses the dispatch, and it is handled then.
+        short_way::unlock::<R>(CoreId(core), running)
     } else {
         // It may have been displaced after it left the section and before it said so.
         None
@@ -445,6 +438,9 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
             let telling = (&mut state.lines, state.running, state.job);
             writer = misses::tell((policy, own), telling, (writer, core), look.now);
         }
+        if let Some(counter) = state.counter.as_mut().filter(|_| P::RESOURCES) {
+            writer = yielding::tell((policy, own), counter, (writer, core), look.now);
+        }
         if reason == EntryReason::Arrival {
             writer = arrivals::tell((policy, own), &mut state.arrivals, (writer, core), look.now);
         }
@@ -486,7 +482,8 @@ fn report_end<P: Policy>(running: Option<Borrowed<'static, Core<P>>>, cores: &'s
 fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     observe::late(state, look.now.min(state.end));
     state.ended = true;
-    (state.limit, state.lone_limit, state.short_limit) = (Instant::ZERO, Instant::ZERO, Instant::ZERO);
+    (state.limit, state.lone_limit) = (Instant::ZERO, Instant::ZERO);
+    (state.short_limit, state.arrival_limit) = (Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look
@@ -505,16 +502,11 @@ fn notify(cores: CoreSet) {
 #[inline(always)]
 fn publish(state: &CoreState, decision: &Decision, stamp: u64) {
     let Some(running) = decision.run else { return };
-    let Some(counts) = state.counts.get(running.task.index()) else { return };
+    let of_time = || state.counts.get(running.task.index()).map(|counts| counts.release(running.job));
+    let Some(release) = running.arrived.or_else(of_time) else { return };
     kill::before_next(state.system, running.task);
     // The thread does not run now: this core is in the scheduler, and no other core has the thread.
-    publish_job(
-        running.task,
-        running.job,
-        running.charged,
-        stamp,
-        running.arrived.unwrap_or(counts.release(running.job)),
-    );
+    publish_job(running.task, running.job, running.charged, stamp, release);
 }
 
 /// Components were stopped or run again, or devices interrupted. What is due from then on.

@@ -7,12 +7,11 @@
 use crate::root::state::{self, Core, CoreState, RootProgram};
 use crate::root::verdict::Releasing;
 use crate::root::{arrivals, lost, publish, sections, upcall_for, Root, ARRIVED, UNLOCKED};
-use crate::runtime::{dispatch, Caller as _, Dispatched, Next};
+use crate::runtime::{dispatch, Caller as _, ClockReading, Dispatched, Next};
 use tactus_policy::{Decision, Policy, MOST_RECORDS};
-use tactus_record::{EntryReason, EventKind, InputKind, Stored, Subject};
+use tactus_record::{EntryReason, EventKind, InputKind, Sink as _, Stored, Subject};
 use tactus_rt::abi::call::{SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
-use tactus_rt::clock;
 use tactus_rt::scheduler::{Borrowed, OwnRegion, ReservedWriter, RESERVED};
 use tactus_rt::time::{CoreId, Instant, TaskId};
 
@@ -26,8 +25,7 @@ pub fn expiry<R: RootProgram>(core: u8) -> ! {
     if look.now < state.wake || look.now >= state.short_limit {
         upcall_for::<R>(core, event::TIMER, Some(running));
     }
-    state.look = look;
-    go_on::<R>(core, running)
+    go_on::<R>(core, running, look)
 }
 
 // Those of its begin and end, and of what arrived.
@@ -35,23 +33,23 @@ const _: () = assert!(MOST_RECORDS + 3 <= RESERVED);
 
 /// A timer expiry of this core. Does not return.
 #[inline(never)]
-fn go_on<R: RootProgram>(core: u8, running: Borrowed<'static, Core<R::Policy>>) -> ! {
-    let due = expire::<R>(CoreId(core), running);
+fn go_on<R: RootProgram>(core: u8, running: Borrowed<'static, Core<R::Policy>>, look: ClockReading) -> ! {
+    let due = expire::<R>(CoreId(core), running, look);
     upcall_for::<R>(core, due, state::running::<R>(core))
 }
 
 /// What remains for the long path, if the core returns.
 #[inline(always)]
-fn expire<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>) -> u64 {
+fn expire<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>, look: ClockReading) -> u64 {
     let Core { policy, own, state } = &mut *running;
     let Some(mut writer) = state.ring.reserve() else { return event::TIMER };
-    let (look, level) = (state.look, EntryReason::Timer as u8);
+    let level = EntryReason::Timer as u8;
     let enter = state.running.with_level(level);
     writer.store(Stored::about(enter, look.now, core, EventKind::Enter, 0, state.wake.as_nanos()));
     let mut records = Releasing { writer, counts: &mut state.counts };
     let Some(decision) = policy.expire(own, look.now, &mut records) else { return event::TIMER };
     let Releasing { writer, .. } = records;
-    let next = keep(state, (core, &decision), (writer, level));
+    let next = keep(state, (core, &decision), (writer, level), look.stamp);
     drop(running);
     give::<R>(core, &next, SWITCH_UPCALL_DONE).unwrap_or(0)
 }
@@ -65,8 +63,8 @@ pub fn lines<R: RootProgram>(core: u8) -> ! {
     let line = lines.trailing_zeros() as usize;
     let due = match running.state.system.lines.get(line).copied().flatten() {
         Some(task) if lines & lines.wrapping_sub(1) == 0 => {
-            let at = clock::instant(region.line_time(line));
-            arrive::<R>(CoreId(core), running, (task, at), SWITCH_UPCALL_DONE).unwrap_or(0)
+            let at = running.state.instant(region.line_time(line));
+            arrive::<R>(CoreId(core), running, (task, at), (SWITCH_UPCALL_DONE, true)).unwrap_or(0)
         }
         _ => {
             arrivals::push_lines(&mut running.state, region, lines);
@@ -78,44 +76,67 @@ pub fn lines<R: RootProgram>(core: u8) -> ! {
 }
 
 /// Something has arrived for the task, by a call of the thread that runs or by a line, and nothing else is due. What is due for the long
-/// path; nothing if the decision was dispatched, and the thread that called goes on.
+/// path; nothing if the decision was dispatched, and the thread that called goes on. `may_idle`: whether the core may have been idle.
 #[inline(always)]
 pub fn arrive<R: RootProgram>(
     core: CoreId,
     mut running: Borrowed<'static, Core<R::Policy>>,
-    (task, at): (TaskId, Instant),
+    arrival: (TaskId, Instant),
+    (flags, may_idle): (u64, bool),
+) -> Option<u64> {
+    let Core { policy, own, state } = &mut *running;
+    let next = if may_idle && state.running == Subject::NONE {
+        release(state, core, arrival, |(now, at), writer| policy.arrive_first(own, now, (arrival.0, at), true, writer))
+    } else {
+        release(state, core, arrival, |(now, at), writer| policy.arrive_first(own, now, (arrival.0, at), false, writer))
+    };
+    let Some(next) = next else { return arrive_behind::<R>(core, running, arrival, flags) };
+    drop(running);
+    give::<R>(core, &next, flags)
+}
+
+/// The same where the job that is released may have to wait, or has no short way.
+#[inline(never)]
+fn arrive_behind<R: RootProgram>(
+    core: CoreId,
+    mut running: Borrowed<'static, Core<R::Policy>>,
+    arrival: (TaskId, Instant),
     flags: u64,
 ) -> Option<u64> {
     let Core { policy, own, state } = &mut *running;
-    let usual = state.arrivals.are_none() && state.sections.is_empty();
-    let next = if usual { release(state, (*policy, own), core, (task, at)) } else { None };
+    let next = if policy.may_arrive(own, arrival.0) {
+        release(state, core, arrival, |(now, at), writer| policy.arrive(own, now, (arrival.0, at), writer))
+    } else {
+        None
+    };
     let Some(next) = next else {
-        state.arrivals.push(task, at);
+        state.arrivals.push(arrival.0, arrival.1);
         return Some(ARRIVED);
     };
     drop(running);
     give::<R>(core, &next, flags)
 }
 
-/// As [`arrive`], where that has looked at what it must: who is to run. Nothing, and no change, if it needs the long path.
+/// As [`arrive`], by this short way of the policy: who is to run. Nothing, and no change, if it needs another way.
 #[inline(always)]
-fn release<P: Policy>(
+fn release(
     state: &mut CoreState,
-    (policy, own): (&P, &mut P::Core),
     core: CoreId,
     (task, at): (TaskId, Instant),
+    decide: impl FnOnce((Instant, Instant), &mut ReservedWriter) -> Option<Decision>,
 ) -> Option<Next> {
     let look = state.read_clock();
-    let mut writer = state.ring.reserve().filter(|_| look.now < state.lone_limit)?;
+    let usual = look.now < state.arrival_limit && state.arrivals.are_none();
+    let mut writer = state.ring.reserve().filter(|_| usual)?;
     let (level, at) = (EntryReason::Arrival as u8, at.min(look.now));
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Arrival as u8);
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, at.as_nanos()));
-    let mut records = Releasing { writer, counts: &mut state.counts };
-    let decision = policy.arrive(own, look.now, (task, at), &mut records)?;
-    let Releasing { writer, .. } = records;
-    state.look = look;
-    Some(keep(state, (core, &decision), (writer, level)))
+    let decision = decide((look.now, at), &mut writer)?;
+    if let Some(counts) = state.counts.get_mut(task.index()) {
+        counts.released += 1;
+    }
+    Some(keep(state, (core, &decision), (writer, level), look.stamp))
 }
 
 /// The running job has left a section for which another one waits, and nothing else is due. As [`arrive`].
@@ -138,24 +159,22 @@ fn hand_over<P: Policy>(state: &mut CoreState, (policy, own): (&P, &mut P::Core)
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Section as u8);
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, look.now.as_nanos()));
-    let mut records = Releasing { writer, counts: &mut state.counts };
-    let decision = policy.unlock(own, look.now, &mut records)?;
-    let Releasing { writer, .. } = records;
+    let decision = policy.unlock(own, look.now, &mut writer)?;
     sections::note_left(&mut state.sections, task);
-    state.look = look;
-    let next = keep(state, (core, &decision), (writer, level));
+    let next = keep(state, (core, &decision), (writer, level), look.stamp);
     if let Some(running) = decision.run {
         sections::publish_to((policy, own), running.task);
     }
     Some(next)
 }
 
-/// Records what was decided, and keeps and publishes it. Who is to run.
+/// Records what was decided, and keeps and publishes it. Who is to run, from the reading `stamp` of the time-stamp counter on.
 #[inline(always)]
 fn keep(
     state: &mut CoreState,
     (core, decision): (CoreId, &Decision),
     (mut writer, level): (ReservedWriter, u8),
+    stamp: u64,
 ) -> Next {
     let after = state.read_clock();
     let (subject, job) = match decision.run {
@@ -165,7 +184,7 @@ fn keep(
     writer.store(Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep_reserved(writer);
     state.decide(decision);
-    publish(state, decision, state.look.stamp);
+    publish(state, decision, stamp);
     state.ring.note_time(after.now);
     state.next()
 }

@@ -21,8 +21,9 @@ pub fn start<R: RootProgram>(core: u8) {
     }
     let (setup, policy, cores) = make_policy::<R::Policy>();
     let (end, recovery) = (Instant::from_nanos(tactus_rt::info().duration), Recovery::new());
+    let some_given_up = AtomicBool::new(false);
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     let lines = line_tasks(task_cards());
     let (watched, regulated) = (Watched::new(&setup), regulated(&setup));
-    place::<R>(System { setup, end, recovery, lines, given_up, watched, regulated }, policy, cores);
+    place::<R>(System { setup, end, recovery, lines, given_up, some_given_up, watched, regulated }, policy, cores);
 }

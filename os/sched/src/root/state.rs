@@ -5,10 +5,11 @@ use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::sections::{none_reported, Reported};
+use crate::root::yielding::{self, Counter};
 use crate::runtime::{ClockReading, JobCounts, Next};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
-use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol};
+use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol, Sampler};
 use tactus_record::Subject;
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT};
 use tactus_rt::abi::shared::TaskCard;
@@ -28,6 +29,8 @@ pub struct System {
     pub lines: LineTasks,
     /// By task: the policy ended its last job, and its thread is still in the middle of that.
     pub given_up: Vec<AtomicBool>,
+    /// It ended one of some task.
+    pub some_given_up: AtomicBool,
     /// What monitors watch, if there are any.
     pub watched: Option<Watched>,
     /// The cores on which a server has a budget of misses.
@@ -81,10 +84,12 @@ pub struct CoreState {
     pub end: Instant,
     /// When something beside the policy's work is due: the next piece of a restart, what monitors await, or the end.
     pub limit: Instant,
-    /// The same where the policy's work is all: zero where monitors are told of what it decides, or misses are counted.
+    /// The same where the policy's work is all: zero where monitors are told of what it decides, or counters are read.
     pub lone_limit: Instant,
     /// The same for the short path of the timer, which not every policy has.
     pub short_limit: Instant,
+    /// As `lone_limit`, for the short path of arrivals: zero where jobs have critical sections, of which the policy has to be told first.
+    pub arrival_limit: Instant,
     /// When the next piece of a restart is due.
     restart: Instant,
     /// When something that monitors await is late.
@@ -117,6 +122,8 @@ pub struct CoreState {
     pub event_calls: [Option<EventCall>; 2],
     /// Lines that were asked for on this core when the policy was told so last; nothing where no budget is one of misses.
     pub lines: Option<u64>,
+    /// The core's counter, where work gives way to it.
+    pub counter: Option<Counter>,
     /// What the policy was told of critical sections, by task; empty if there are none.
     pub sections: Vec<Reported>,
     /// Whether resources are handed over by inheritance, which has a short way.
@@ -125,7 +132,8 @@ pub struct CoreState {
 
 /// Whether nothing beside the policy's work is to be done at its decisions on the core.
 fn is_lone(system: &System, core: u8) -> bool {
-    system.watched.is_none() && !system.regulated.contains(CoreId(core))
+    let counts = system.regulated.contains(CoreId(core)) || Sampler::of(&system.setup, CoreId(core)).is_some();
+    system.watched.is_none() && !counts
 }
 
 /// Whether ends of time-outs may take the short way: monitors are told of all that happens.
@@ -145,7 +153,7 @@ impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
         let clock = clock::clock();
-        CoreState {
+        let mut state = CoreState {
             core,
             ring,
             system,
@@ -153,9 +161,10 @@ impl CoreState {
             nanosecond_clock: clock.shift == 0 && clock.multiplier == 1,
             epoch: clock.epoch,
             end: system.end,
-            limit: system.end,
-            lone_limit: if is_lone(system, core) { system.end } else { Instant::ZERO },
-            short_limit: if has_short_way(system) { system.end } else { Instant::ZERO },
+            limit: Instant::ZERO,
+            lone_limit: Instant::ZERO,
+            arrival_limit: Instant::ZERO,
+            short_limit: Instant::ZERO,
             restart: Instant::NEVER,
             watch: Instant::NEVER,
             reporting: Reporting::default(),
@@ -178,14 +187,17 @@ impl CoreState {
             waits_until: Instant::ZERO,
             event_calls: [None; 2],
             lines: misses::counted(system.regulated, core),
+            counter: yielding::counter(&system.setup, core),
             sections: none_reported(&system.setup),
             hands_over: hands_over(&system.setup),
-        }
+        };
+        state.set_limit();
+        state
     }
 
     /// Whether the thread runs the jobs of a task that is at home in the component.
     #[inline(always)]
-    pub fn is_home(&self, thread: u64, component: u64) -> bool {
+    pub fn is_home(&self, thread: u64, component: u32) -> bool {
         let task = thread.wrapping_sub(self.first_thread) as usize;
         self.counts.get(task).is_some_and(|task| task.home == component)
     }
@@ -238,9 +250,20 @@ impl CoreState {
         self.limit = self.end.min(self.restart).min(self.watch);
         if is_lone(self.system, self.core) {
             self.lone_limit = self.limit;
+            self.arrival_limit = if self.sections.is_empty() { self.limit } else { Instant::ZERO };
         }
         if has_short_way(self.system) {
             self.short_limit = self.limit;
+        }
+    }
+
+    /// The instant of a reading of the time-stamp counter, which may lie before the start of the run.
+    #[inline(always)]
+    pub fn instant(&self, stamp: u64) -> Instant {
+        if self.nanosecond_clock {
+            Instant::from_nanos(stamp.saturating_sub(self.epoch))
+        } else {
+            instant_of(stamp)
         }
     }
 
@@ -285,6 +308,13 @@ impl Host for CoreState {
 #[inline(never)]
 fn converted(wake: Instant) -> u64 {
     clock::reading(wake)
+}
+
+/// As above.
+#[cold]
+#[inline(never)]
+fn instant_of(stamp: u64) -> Instant {
+    clock::instant(stamp)
 }
 
 /// A program that is a root scheduler: which policy it is compiled with, and where it keeps what is of that policy's types.

@@ -11,7 +11,9 @@ use tactus_rt::time::{CoreId, Duration, Instant, TaskId};
 #[derive(Clone, Copy)]
 pub struct JobCounts {
     /// The component in which its thread is at home.
-    pub home: u64,
+    pub home: u32,
+    /// The one whose jobs raise its arrivals, if there is one.
+    pub raiser: u32,
     /// The first release, or where it would have been.
     pub offset: Duration,
     /// From release to release.
@@ -54,11 +56,17 @@ pub fn is_tardiness(card: &TaskCard) -> bool {
     card.promise == 2
 }
 
+/// A component's number, where there is one; else one that no component has.
+fn component(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 impl JobCounts {
     /// Nothing yet.
     pub fn new(task: &Task, card: &TaskCard) -> JobCounts {
         JobCounts {
-            home: card.home,
+            home: component(card.home),
+            raiser: component(card.raiser),
             offset: task.offset,
             period: task.period,
             deadline: task.deadline,

@@ -35,7 +35,8 @@ fn made() -> String {
         ..cbindgen::Config::default()
     };
     let builder = cbindgen::Builder::new().with_config(config);
-    let sources = builder.with_src(source("types.rs")).with_src(source("services.rs"));
+    let services = ["processes", "errors", "ports", "inside"].map(|name| source(&format!("services/{name}.rs")));
+    let sources = services.into_iter().fold(builder.with_src(source("types.rs")), cbindgen::Builder::with_src);
     let mut text = Vec::new();
     sources.generate().expect("sources that cbindgen reads").write(&mut text);
     String::from_utf8(text).expect("a text")

@@ -31,11 +31,16 @@ fn count(job: &Job) {
     }
     let counted = [1, 2, 3].map(|channel| counters.read(channel).unwrap_or(u64::MAX));
     // What is between two readings of this counter is one of them, and what puts it away.
-    let [first, second] = [(); 2].map(|()| core::hint::black_box(&counters).read(core::hint::black_box(0)).unwrap_or(0));
+    let [first, second] =
+        [(); 2].map(|()| core::hint::black_box(&counters).read(core::hint::black_box(0)).unwrap_or(0));
     say(job, [counted[0], counted[1], counted[2], second - first]);
 }
 
 /// Tells the console in one line.
 fn say(job: &Job, [writes, misses, changed, reading]: [u64; 4]) {
-    let _ = writeln!(Screen, "job {}: {writes} writes, {misses} from memory, {changed} changed, {reading} for a reading", job.number());
+    let _ = writeln!(
+        Screen,
+        "job {}: {writes} writes, {misses} from memory, {changed} changed, {reading} for a reading",
+        job.number()
+    );
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tactus_rt::restart::{RestartLimit, RestartError};
+use tactus_rt::restart::{RestartError, RestartLimit};
 use tactus_rt::{calls, cards, grant, Error, Job};
 
 tactus_rt::component! { job: ask, services: [] }

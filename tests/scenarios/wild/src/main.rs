@@ -13,7 +13,8 @@ tactus_rt::component! { job: work, services: [] }
 /// A number that looks drawn.
 fn drawn() -> u64 {
     static STATE: AtomicU64 = AtomicU64::new(1);
-    let next = STATE.load(Ordering::Relaxed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let next =
+        STATE.load(Ordering::Relaxed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     STATE.store(next, Ordering::Relaxed);
     next >> 16
 }
@@ -51,7 +52,9 @@ fn work(job: &Job) {
         // SAFETY: as above.
         8 => unsafe { core::arch::asm!("ud2") },
         // SAFETY: as above.
-        9 => unsafe { core::arch::asm!("div {zero}", zero = in(reg) 0_u64, inout("rax") 1_u64 => _, inout("rdx") 0_u64 => _) },
+        9 => unsafe {
+            core::arch::asm!("div {zero}", zero = in(reg) 0_u64, inout("rax") 1_u64 => _, inout("rdx") 0_u64 => _)
+        },
         10 => {
             deeper(0);
         }

@@ -88,6 +88,8 @@ impl Domain<'_> {
             kind if kind.is_soft() => vec![(1, it.budget)],
             ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
             // It is looked at as often, and its budget comes and goes.
+            // Whether or not it gives way, its core's counter is sampled.
+            ServerKind::Yielding(_) => vec![(1, it.period)],
             ServerKind::Misses => vec![(2 + MOST_LOOKS, it.period)],
             _ => vec![(2, it.period)],
         };

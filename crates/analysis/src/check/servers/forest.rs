@@ -77,7 +77,8 @@ impl<'s> Core<'s> {
             }
         }
         for (s, server) in system.scheduling.servers.iter().enumerate() {
-            if server.parent == inside && server.cores.contains(self.core) {
+            // Work that gives way to a counter goes behind all others, so that it delays none.
+            if server.parent == inside && server.cores.contains(self.core) && !server.kind.yields() {
                 let key = match order {
                     TaskOrder::FixedPriority => u64::MAX - u64::from(server.priority),
                     _ => server.period.as_nanos(),

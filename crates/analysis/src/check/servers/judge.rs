@@ -88,6 +88,16 @@ pub(super) fn judge(
     for server in 0..domain.system.scheduling.servers.len() {
         for queue in queues(domain.system, root.0, Some(server)) {
             let Some(core) = queue.iter().next().filter(|core| domain.cores.contains(*core)) else { continue };
+            let it = &domain.system.scheduling.servers[server];
+            if it.kind.yields() {
+                let inside = |task: &usize| {
+                    home(domain.system, *task) == Some(server)
+                        && domain.system.tasks[*task].core.is_none_or(|core| queue.contains(core))
+                };
+                let one = |task| OfTask { task, response: None, untested: Some(words::gives_way(it)), by: "" };
+                found.tasks.extend(domain.tasks.iter().copied().filter(inside).map(one));
+                continue;
+            }
             if is_in_tree(domain.system, root.0, server, core) {
                 continue;
             }

@@ -21,7 +21,7 @@ use crate::task::Sporadic;
 use crate::utilisation::Utilisation;
 use domain::{domains, home, Domain};
 use judge::{judge, Judgement, OfServer, OfTask};
-use tactus_model::{Costs, Migration, ServerKind, System, TaskOrder};
+use tactus_model::{Costs, Migration, Server, ServerKind, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
 
 /// The most that may go to the system's own work of what a server takes, in percent; a smaller budget is refused.
@@ -44,13 +44,13 @@ pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: 
             advised |= !check.tasks[task.task].met;
         }
     }
-    summary(system, root, check);
+    summary(system, root, entry, check);
 }
 
 /// Budgets that the system's own work would eat.
 fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check) {
-    // A budget of misses is charged for nothing that the system does.
-    for server in system.scheduling.servers.iter().filter(|it| it.kind != ServerKind::Misses) {
+    // What is counted is charged for nothing that the system does.
+    for server in system.scheduling.servers.iter().filter(|it| !it.kind.reads_counters()) {
         if let Err(refusal) = budget::refuse_below(server.budget, costs, cache, MOST_OVERHEAD) {
             check.findings.push(Finding {
                 task: None,
@@ -210,7 +210,15 @@ pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget
     }
 }
 
-fn summary(system: &System, root: (Migration, TaskOrder), check: &mut Check) {
+/// What sampling counters takes of each core on which work gives way to one.
+fn sampling(system: &System, entry: Duration) -> String {
+    let yielding = system.scheduling.servers.iter().filter(|server| server.kind.yields() && !entry.is_zero());
+    let share = |period: Duration| entry.as_nanos() as f64 * 100.0 / period.as_nanos() as f64;
+    let one = |it: &Server| format!(" · `{}` samples each {}, {:.3} % of a core", it.name, it.period, share(it.period));
+    yielding.map(one).collect()
+}
+
+fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check: &mut Check) {
     let servers = &system.scheduling.servers;
     let tested = check.tasks.iter().filter(|t| t.bound != Bound::None || !t.met).count();
     let promised = |core: CoreId| {
@@ -226,7 +234,7 @@ fn summary(system: &System, root: (Migration, TaskOrder), check: &mut Check) {
         hundredths(most),
         system.tasks.len(),
         slack.map_or(String::new(), |s| format!(" · least slack {s}")),
-        admission(system, root)
+        sampling(system, entry) + &admission(system, root)
     );
 }
 

@@ -35,6 +35,11 @@ pub(super) fn may_stall(server: &Server) -> String {
     )
 }
 
+/// A task of best-effort work that gives way to a counter.
+pub(super) fn gives_way(server: &Server) -> String {
+    format!("no promise: best-effort work in server `{}` gives way to all others, and to a counter", server.name)
+}
+
 /// A soft server on several cores with one queue.
 pub(super) fn soft_platform(server: &Server) -> String {
     format!(
