@@ -174,8 +174,9 @@ mod tests {
         assert_eq!(served(RequestOrder::Turns, [1; 3]), [0, 1, 2, 0, 1, 2, 0, 1]);
         assert_eq!(served(RequestOrder::Slots, [1; 3]), [0, 1, 2, 0, 1, 2, 0, 1]);
         assert_eq!(served(RequestOrder::Priority, [1; 3]), [0, 1, 0, 1, 0, 1, 0, 1]);
-        // The first asks all the time, and has every second job.
-        assert_eq!(served(RequestOrder::Priority, [2, 2, 1]), [0, 1, 2, 9, 0, 1, 2, 9]);
+        // The first two ask all the time, and have every second job; the other one's request waited since the job before, and it asks again.
+        assert_eq!(served(RequestOrder::Priority, [2, 2, 1]), [0, 1, 2, 2, 0, 1, 2, 2]);
+        assert_eq!(served(RequestOrder::Priority, [2, 2, 2]), [0, 1, 2, 9, 0, 1, 2, 9]);
         let (choice, rules) =
             (RequestChoice::new(), RequestRules { order: RequestOrder::Slots, clients: 3, requests: 1 });
         // A slot of one who does not ask is nobody's.
