@@ -17,6 +17,7 @@ mod partition;
 mod rtapp;
 mod rv;
 mod schedcat;
+mod service;
 mod set;
 mod simso;
 mod system;

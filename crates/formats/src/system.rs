@@ -55,6 +55,9 @@ impl TaskSet {
         if !system.channels.is_empty() {
             notes.push("channels are left out".into());
         }
+        if !system.services.is_empty() {
+            notes.push("services are left out".into());
+        }
         if !system.scheduling.sections.is_empty() {
             notes.push("resources are left out".into());
         }
@@ -260,6 +263,9 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     }
     for channel in &system.channels {
         let _ = crate::channel::write(&mut text, channel, system);
+    }
+    for service in &system.services {
+        let _ = crate::service::write(&mut text, service, system);
     }
     for change in &system.scheduling.changes {
         let _ = write_change(&mut text, change, system);

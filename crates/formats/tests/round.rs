@@ -132,6 +132,7 @@ fn every_example_that_stands_alone_is_written_and_reads_back_the_same() {
             system.monitors.iter_mut().for_each(|monitor| monitor.line = 0);
             system.chains.iter_mut().for_each(|chain| chain.line = 0);
             system.channels.iter_mut().for_each(|channel| channel.line = 0);
+            system.services.iter_mut().for_each(|service| service.line = 0);
             system.notes.clear();
             format!("{system:#?}")
         };

@@ -133,6 +133,7 @@ impl Draw {
             policy: self.policy,
             chains: Vec::new(),
             channels: Vec::new(),
+            services: Vec::new(),
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),

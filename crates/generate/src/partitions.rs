@@ -5,8 +5,8 @@ use crate::{plain, scaled};
 use std::path::PathBuf;
 use tactus_model::{
     Channel, ChannelKind, Criticality, Demand, EarlyArrival, Health, Machine, Migration, Overrun, Partition,
-    Partitions, Policy, Port, Release, ScheduleSwitch, Scheduling, Server, ServerKind, System, Task, TaskOrder,
-    TaskPlacement, Window, LONGEST, MAX_MESSAGES,
+    Partitions, Policy, Port, Release, RequestOrder, ScheduleSwitch, Scheduling, Server, ServerKind, Service,
+    ServiceClient, System, Task, TaskOrder, TaskPlacement, Window, LONGEST, MAX_MESSAGES,
 };
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 
@@ -16,10 +16,12 @@ const MOST_TASKS: usize = 60;
 /// From this seed on, loads are low, tasks have messages for each other wherever two are released by time, and half of all systems have
 /// further schedules.
 const CALM: u64 = 1_000_000;
+/// From this seed on they also serve each other.
+const SERVING: u64 = 2_000_000;
 
 /// The system of this seed: 1 to 8 cores, up to 12 partitions on one core or several, frames of 5 to 100 ms, orders in
 /// turn, and loads from a twelfth of what windows give to a little more than that; from a million on less, more messages, and switches
-/// between schedules.
+/// between schedules, and from two million on services.
 pub fn partitions(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x7061_7274);
     let cores = random.log_uniform(1.0, 8.0).round() as usize;
@@ -54,6 +56,7 @@ pub fn partitions(seed: u64) -> System {
         schedules(seed, &mut partitions);
     }
     let channels = channels(seed, &tasks, &places);
+    let services = if seed >= SERVING { services(seed, &tasks, &places) } else { Vec::new() };
     System {
         source: PathBuf::from(format!("{name}.toml")),
         name,
@@ -64,6 +67,7 @@ pub fn partitions(seed: u64) -> System {
         policy: Policy::Partitions,
         chains: Vec::new(),
         channels,
+        services,
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),
@@ -163,6 +167,50 @@ fn channels(seed: u64, tasks: &[Task], places: &[TaskPlacement]) -> Vec<Channel>
             latency: None,
             line: 0,
             name: name.clone(),
+        });
+    }
+    made
+}
+
+/// Up to two services among tasks that time releases, whose latencies are mostly so long that they are no reason to refuse. Drawn apart from all
+/// else.
+fn services(seed: u64, tasks: &[Task], places: &[TaskPlacement]) -> Vec<Service> {
+    let mut random = Random::new(seed ^ 0x7365_7276);
+    let plain = |n: &usize| places[*n].release == Release::Periodic && places[*n].overrun == Overrun::Continue;
+    let timed: Vec<usize> = (0..tasks.len()).filter(plain).collect();
+    let mut made: Vec<Service> = Vec::new();
+    if timed.len() < 2 {
+        return made;
+    }
+    for number in 0..random.between(1, 2) {
+        let mut pick = || timed[random.between(0, timed.len() as u64 - 1) as usize];
+        let server = pick();
+        let mut clients: Vec<usize> = (0..6).map(|_| pick()).filter(|n| *n != server).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        clients.retain(|n| seen.insert(*n));
+        if clients.is_empty() || made.iter().any(|other| other.server == server) {
+            continue;
+        }
+        let order = [RequestOrder::Turns, RequestOrder::Priority, RequestOrder::Slots][random.between(0, 2) as usize];
+        let period = |n: &usize| tasks[*n].period;
+        let shortest = clients.iter().map(period).min().unwrap_or_default();
+        let longest = clients.iter().map(period).max().unwrap_or_default();
+        let shaped = random.chance(0.2);
+        let latency = match shaped {
+            true => (longest + period(&server) * clients.len() as u64).min(shortest * Service::MOST_JOBS),
+            false => shortest * Service::MOST_JOBS,
+        };
+        made.push(Service {
+            name: format!("s{number}"),
+            server,
+            first: made.iter().map(|service| service.clients.len() as u16).sum(),
+            clients: clients.into_iter().map(|task| ServiceClient { tasks: vec![task] }).collect(),
+            order,
+            requests: random.between(1, 3) as u32,
+            size: random.between(8, 64) as u32,
+            latency,
+            shaped,
+            line: 0,
         });
     }
     made

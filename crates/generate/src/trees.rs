@@ -84,6 +84,7 @@ pub fn tree(seed: u64) -> System {
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        services: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

@@ -77,6 +77,7 @@ pub(crate) struct Draft {
     pub partitions: Vec<DraftPartition>,
     pub chains: Vec<DraftChain>,
     pub channels: Vec<DraftChannel>,
+    pub services: Vec<DraftService>,
     pub resources: Vec<DraftResource>,
     pub events: Vec<EventRule>,
     pub changes: Vec<DraftChange>,
@@ -189,6 +190,21 @@ pub(crate) struct DraftChannel {
     pub depth: Given<u64>,
     pub messages: Given<u64>,
     pub latency: Given<Duration>,
+}
+
+/// A service.
+#[derive(Default)]
+pub(crate) struct DraftService {
+    pub place: Location,
+    pub subject: String,
+    pub name: Given<String>,
+    pub server: Given<String>,
+    pub clients: Given<Vec<At<Vec<String>>>>,
+    pub order: Given<String>,
+    pub requests: Given<u64>,
+    pub size: Given<u64>,
+    pub latency: Given<Duration>,
+    pub shaped: Given<bool>,
 }
 
 /// An end of a channel.

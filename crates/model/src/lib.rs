@@ -27,6 +27,7 @@ mod read;
 mod resource;
 mod rtapp;
 mod scheduling;
+mod service;
 mod text;
 mod units;
 mod wait;
@@ -46,6 +47,8 @@ pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, R
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
+pub use service::{Service, ServiceClient};
+pub use tactus_record::RequestOrder;
 pub use tactus_task::{
     Burst, Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release,
     ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
@@ -85,6 +88,8 @@ pub struct System {
     pub chains: Vec<Chain>,
     /// Channels between tasks, in file order.
     pub channels: Vec<Channel>,
+    /// Services that tasks give to others by messages, in file order.
+    pub services: Vec<Service>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// Disks, in file order.

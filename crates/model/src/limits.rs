@@ -46,6 +46,8 @@ pub const MAX_CHANNEL_MEMORY: u64 = 960 << 10;
 pub const MAX_DESTINATIONS: usize = 16;
 /// The longest name of a port (bytes).
 pub const MAX_PORT_NAME: usize = 24;
+/// The longest name of a service (bytes), so that each client's two ports have names.
+pub const MAX_SERVICE_NAME: usize = 20;
 /// The most monitors of one system.
 pub const MAX_MONITORS: usize = 64;
 /// The most servers from the root down, the root included.

@@ -13,7 +13,7 @@ use tactus_policy::PolicyConfig;
 use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{ChainView, ChangeView, Changes, Now, PartitionView, Promise, TaskView, View};
+use tactus_trace::{ChainView, ChangeView, Changes, Now, PartitionView, Promise, ServiceView, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -52,6 +52,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
             // A job calls the scheduler when it is complete, at the beginning and end of each section and for each wait.
             let scheduling = &system.scheduling;
             let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
+            let calls = calls + 2 * system.request_calls(n);
             let work = allowance.max(tactus_analysis::overhead::entry(costs) * calls);
             let view =
                 TaskView { assumed: assumed_through(slowed, check, n, work), ..task_view(task, verdict, work, budget) };
@@ -71,6 +72,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         tasks: tasks.collect(),
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
         chains: check.chains.iter().map(|chain| chain_view(system, chain)).collect(),
+        services: services(system),
         changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
@@ -90,6 +92,19 @@ fn servers(system: &System) -> Vec<String> {
     }
     let servers = system.scheduling.servers.iter().map(|server| server.name.clone());
     std::iter::once(String::new()).chain(servers).collect()
+}
+
+/// The services, as the judge reads them.
+fn services(system: &System) -> Vec<ServiceView> {
+    let one = |service: &tactus_model::Service| ServiceView {
+        name: service.name.clone(),
+        server: TaskId(service.server as u16),
+        order: service.order,
+        requests: service.requests,
+        first: service.first,
+        every: (0..service.clients.len()).map(|client| service.every(client, system)).collect(),
+    };
+    system.services.iter().map(one).collect()
 }
 
 /// The partitions, as the judge reads them.
@@ -199,6 +214,7 @@ fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
         name: verdict.name.clone(),
         tasks: verdict.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
         told: verdict.told.clone(),
+        client: verdict.client,
         // The first one's come from outside.
         by_message: verdict.tasks.iter().skip(1).filter(by_message).map(|n| TaskId(*n as u16)).collect(),
         deadline: verdict.deadline,

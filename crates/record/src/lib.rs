@@ -5,6 +5,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod request;
+
+pub use request::{RequestChoice, RequestEvent, RequestOrder, RequestRules, MAX_CLIENTS};
+
 use tactus_time::{CoreId, Instant, Level, TaskId};
 
 /// The length of one record in bytes.

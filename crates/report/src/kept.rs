@@ -7,6 +7,7 @@ mod changes;
 mod disk;
 mod monitor;
 mod partition;
+mod service;
 mod tree;
 
 use crate::Details;
@@ -56,6 +57,9 @@ struct Stored {
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     chains: Vec<StoredChain>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    services: Vec<service::Stored>,
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<changes::Stored>,
@@ -109,6 +113,9 @@ struct StoredChain {
     /// Left out where none is told by messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     told: Vec<bool>,
+    /// Left out where it is no service's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client: Option<u16>,
     deadline_ns: Option<u64>,
     bound_ns: Option<u64>,
 }
@@ -232,6 +239,7 @@ impl Kept {
             colours: details.colours.clone(),
             tasks: view.tasks.iter().map(store).collect(),
             chains: view.chains.iter().map(store_chain).collect(),
+            services: view.services.iter().map(service::store).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
             disks: view.disks.iter().map(disk::store).collect(),
@@ -271,6 +279,7 @@ impl Kept {
             tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
             tree,
             chains,
+            services: stored.services.into_iter().map(|it| service::restore(it, tasks)).collect::<Result<_, _>>()?,
             changes,
             disks: stored.disks.into_iter().map(disk::restore).collect(),
             partitions: stored
@@ -321,6 +330,7 @@ fn store_chain(chain: &ChainView) -> StoredChain {
         tasks: chain.tasks.iter().map(|task| task.0).collect(),
         by_message: chain.by_message.iter().map(|task| task.0).collect(),
         told: if chain.told.contains(&true) { chain.told.clone() } else { Vec::new() },
+        client: chain.client,
         deadline_ns: chain.deadline.map(Duration::as_nanos),
         bound_ns: chain.bound.map(Duration::as_nanos),
     }
@@ -331,6 +341,7 @@ fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> 
         Some(task) => Err(format!("chain {}: there is no task {task}", chain.name)),
         None => Ok(ChainView {
             name: chain.name,
+            client: chain.client,
             told: match chain.told.len() {
                 0 => vec![false; chain.tasks.len().saturating_sub(1)],
                 _ => chain.told,
@@ -457,11 +468,20 @@ mod tests {
             tasks: vec![TaskId(0), TaskId(1)],
             by_message: vec![TaskId(1)],
             told: vec![false],
+            client: None,
             deadline: Some(duration),
             bound: Some(Duration::from_millis(3)),
         };
-        let told = ChainView { told: vec![true], deadline: None, ..chain.clone() };
+        let told = ChainView { told: vec![true], client: Some(2), deadline: None, ..chain.clone() };
         let chains = vec![chain, told];
+        let service = tactus_trace::ServiceView {
+            name: "storage".into(),
+            server: TaskId(1),
+            order: tactus_record::RequestOrder::Slots,
+            requests: 3,
+            first: 2,
+            every: vec![1, 4],
+        };
         let periodic = Some([0, 5, 4].map(Duration::from_millis));
         let client = |name: &str, periodic| tactus_trace::DiskClientView {
             name: name.into(),
@@ -518,6 +538,7 @@ mod tests {
             tasks,
             tree,
             chains,
+            services: vec![service],
             changes,
             disks,
             partitions,

@@ -17,6 +17,7 @@ mod machine;
 mod misses;
 mod sampling;
 mod sections;
+mod services;
 mod waits;
 
 pub use keep::Keep;
@@ -126,6 +127,7 @@ fn run<S: Sink>(
     simulation.hold(steps.sections);
     simulation.wait(steps.waits);
     simulation.go_through(steps.programs);
+    simulation.serve(steps.services);
     simulation.miss(steps.misses);
     simulation.sample(setup, steps.sampled);
     let end = Instant::ZERO.saturating_add(duration);

@@ -16,11 +16,12 @@ use crate::bodies::Bodies;
 use crate::misses::Misses;
 use crate::sampling::Counters;
 use crate::sections::Programs;
+use crate::services::Services;
 use crate::waits::Waits;
 use std::fmt;
 use tactus_policy::{Event, Input, Policy, PolicyConfig, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
-use tactus_task::{Costs, CriticalSection, EventCall, Program, Wait};
+use tactus_task::{Costs, CriticalSection, EventCall, Program, ServiceSteps, Wait};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.
@@ -32,6 +33,7 @@ pub struct Simulation<'p, P: Policy, D> {
     demands: Demands<D>,
     sources: Vec<ArrivalSource<'p>>,
     programs: Programs,
+    services: Services,
     waits: Waits,
     bodies: Bodies,
     misses: Misses,
@@ -207,6 +209,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             demands: Demands { draw: demand, last: vec![None; tasks] },
             sources: Vec::new(),
             programs: Programs::default(),
+            services: Services::default(),
             waits: Waits::default(),
             bodies: Bodies::default(),
             misses: Misses::default(),
@@ -245,6 +248,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs signal and await events: by task, what its jobs do.
     pub fn go_through(&mut self, programs: Vec<Program>) {
         self.bodies = Bodies::new(programs);
+    }
+
+    /// Lets jobs ask each other by messages.
+    pub fn serve(&mut self, services: Vec<ServiceSteps>) {
+        self.services = Services::new(services);
     }
 
     /// Lets jobs wait: by task, the waits of each of its jobs.
@@ -367,12 +375,19 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
 
     fn enter<S: Sink>(&mut self, index: usize, sink: &mut S) -> Result<(), Stuck> {
         let Entry { at: now, rank } = self.next[index];
-        let (reason, event) = RANKS[usize::from(rank)];
+        let (mut reason, mut event) = RANKS[usize::from(rank)];
         let id = CoreId(index as u8);
         self.let_time_pass(now, id, event)?;
 
         let core = &mut self.cores[index];
         let was = core.running;
+        let mut answer = None;
+        if let (Some(running), EntryReason::Complete) = (was, reason) {
+            answer = self.services.answer(&running);
+            if answer.is_some() {
+                (reason, event) = (EntryReason::Signal, Event::Signal);
+            }
+        }
         sink.record(Record {
             time: now,
             arg: if reason == EntryReason::Timer { core.timer.as_nanos() } else { 0 },
@@ -406,7 +421,10 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             self.policy.input(&mut self.cores[index].state, Input::Wait { until });
         }
         if let (Some(running), EntryReason::Signal) = (was, reason) {
-            for call in self.bodies.calls(&running) {
+            let asked = if answer.is_none() { self.services.ask(&running) } else { None };
+            let own = answer.or(asked);
+            let steps = if own.is_none() { self.bodies.calls(&running) } else { Vec::new() };
+            for call in own.into_iter().chain(steps) {
                 let (level, event, all) = match call {
                     EventCall::Await(event) => (InputKind::Await, event, 0),
                     EventCall::Signal(event) => (InputKind::Signal, event, 0),
@@ -482,6 +500,9 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             // It is done when all its steps are.
             core.used = Instant::NEVER;
             *(if sleeps { &mut core.wait } else { &mut core.signal }) = at;
+        }
+        if decision.run.is_some_and(|job| self.services.asks(&job)) {
+            core.signal = now;
         }
         if reason == EntryReason::Notify {
             // One that is sent while this one is on its way still comes.

@@ -23,7 +23,7 @@ pub use order::{Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::{SampledEvent, ServerKind, MOST_LOOKS};
-pub use steps::JobSteps;
+pub use steps::{JobSteps, ServiceSteps};
 pub use table::{Slot, Table};
 pub use wait::{Wait, WaitLimit};
 pub use window::{ScheduleSwitch, Window};

@@ -1,6 +1,7 @@
 //! Chains of tasks of which each releases the next, or tells it something by a channel: how long they took from end to end.
 
 use crate::jobs::Job;
+use crate::services;
 use crate::summary::some_nanos;
 use crate::{Distribution, TaskView, Trace};
 use serde::Serialize;
@@ -20,6 +21,9 @@ pub struct ChainView {
     /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
     /// when that one is complete. Else job k is released by job k, or, where messages release jobs, by the job that sent the k-th.
     pub told: Vec<bool>,
+    /// For a service: its client's number. The tasks are those that ask, and then the one that answers; a run through it goes from the
+    /// release of the job that asks to the answer.
+    pub client: Option<u16>,
     /// The longest time that the file allows from a release of the first task to the completion of the last one's job; nothing if it
     /// allows any.
     pub deadline: Option<Duration>,
@@ -60,6 +64,9 @@ pub(crate) struct Passage<'j> {
 
 /// All runs through the chain, in the order of their releases; but those that told a task something long before its first release.
 pub(crate) fn passages<'j>(chain: &ChainView, tasks: &[TaskView], jobs: &'j [Job], trace: &Trace) -> Vec<Passage<'j>> {
+    if let Some(client) = chain.client {
+        return services::passages((chain, client), tasks, jobs, trace);
+    }
     let pairs = chain.tasks.windows(2).filter(|pair| chain.by_message.contains(&pair[1]));
     let released: HashMap<TaskId, HashMap<u32, u32>> =
         pairs.filter_map(|pair| Some((pair[1], released_by((pair[0], pair[1]), jobs, trace)?))).collect();

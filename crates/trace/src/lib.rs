@@ -22,6 +22,7 @@ mod partition;
 mod perfetto;
 mod promise;
 mod schedule;
+mod services;
 mod spread;
 mod summary;
 mod void;
@@ -42,6 +43,7 @@ pub use order::in_order;
 pub use partition::PartitionView;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
+pub use services::ServiceView;
 pub use summary::*;
 
 use tactus_record::Record;
@@ -86,6 +88,8 @@ pub struct View {
     pub changes: Option<Changes>,
     /// Disks and what was promised of them; empty where the run has none.
     pub disks: Vec<DiskView>,
+    /// Services that tasks give to others by messages.
+    pub services: Vec<ServiceView>,
     /// Partitions and their windows; empty where the system has none.
     pub partitions: Vec<PartitionView>,
     /// The monitors, in the order of the file.

@@ -26,8 +26,50 @@ pub struct PortCard {
     pub depth: u32,
     /// Zero.
     pub reserved: u32,
-    /// Sampling: a message that is older (ns) is not valid any more.
+    /// Sampling: a message that is older (ns) is not valid any more. Answers of a service: by when they come at the latest, counted from the
+    /// release of the job that asked (ns).
     pub refresh: u64,
+    /// What the channel is of a service: [`ServicePort::word`]; 0 if it is of none.
+    pub service: u64,
+}
+
+/// What a channel is of a service: the requests of a client, or the answers to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServicePort {
+    /// The service's number.
+    pub service: u8,
+    /// The client's number among those of the system.
+    pub client: u8,
+    /// Its place among the service's clients.
+    pub place: u8,
+    /// How many clients the service has.
+    pub clients: u8,
+    /// Whom it serves first: the number of a `tactus_record::RequestOrder`.
+    pub order: u8,
+    /// How many requests a job serves at most.
+    pub requests: u8,
+    /// Requests: by priority, in one of how many of the server's jobs one of the client is served at most. Answers: not used.
+    pub every: u8,
+    /// Whether an answer is seen when its time is over, and not before.
+    pub shaped: bool,
+}
+
+impl ServicePort {
+    /// In one word, never 0.
+    pub const fn word(self) -> u64 {
+        let flags = 0x80 | self.order | (self.shaped as u8) << 4;
+        u64::from_le_bytes([self.service, self.client, self.place, self.clients, self.requests, self.every, 0, flags])
+    }
+
+    /// What the word says; nothing if it is 0.
+    pub const fn of(word: u64) -> Option<ServicePort> {
+        let [service, client, place, clients, requests, every, _, flags] = word.to_le_bytes();
+        if flags & 0x80 == 0 {
+            return None;
+        }
+        let (order, shaped) = (flags & 0xf, flags & 0x10 != 0);
+        Some(ServicePort { service, client, place, clients, order, requests, every, shaped })
+    }
 }
 
 /// [`PortCard::kind`]: the newest message is kept, and may be read many times.

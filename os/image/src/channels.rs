@@ -6,9 +6,9 @@ use crate::platform::stored;
 use crate::wire::Stored;
 use tactus_abi::image::{MemoryKind, WRITABLE};
 use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
-use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, DESTINATION, QUEUING, SAMPLING, SOURCE};
+use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, QUEUING, SAMPLING, SOURCE};
 use tactus_abi::shared::name;
-use tactus_model::{ChannelKind, Port, Server, System};
+use tactus_model::{Channel, ChannelKind, Port, Server, Service, System};
 use tactus_time::TaskId;
 
 /// How many cards each component has, by number.
@@ -21,10 +21,11 @@ pub(crate) struct Told {
 pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Told {
     let count = parts.components.len();
     let mut ports: Vec<Vec<PortCard>> = vec![Vec::new(); count];
-    for (number, channel) in system.channels.iter().enumerate() {
+    let declared = system.channels.iter().map(|channel| (channel.clone(), 0, 0));
+    for (number, (channel, service, latency)) in declared.chain(of_services(system)).enumerate() {
         let (kind, depth, refresh) = match channel.kind {
             ChannelKind::Sampling { refresh_period } => (SAMPLING, 0, refresh_period.as_nanos()),
-            ChannelKind::Queuing { depth, .. } => (QUEUING, depth, 0),
+            ChannelKind::Queuing { depth, .. } => (QUEUING, depth, latency),
         };
         let card = |port: &Port, direction| PortCard {
             name: name(&port.name),
@@ -35,6 +36,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
             depth,
             reserved: 0,
             refresh,
+            service,
         };
         let of = |port: &Port| component_of(parts, port.task);
         let written = card(&channel.source, SOURCE);
@@ -72,6 +74,46 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
         layout.map(number as u32, memory, PARTITION, 0);
     }
     told
+}
+
+/// The channels of services, behind those of the file: for each client one of requests and one of answers, each with what it is of its
+/// service and with its latency, of answers (ns). A client calls both by the service's name, its server by the client's place as well.
+fn of_services(system: &System) -> Vec<(Channel, u64, u64)> {
+    let mut all = Vec::new();
+    for (number, service) in system.services.iter().enumerate() {
+        for (place, client) in service.clients.iter().enumerate() {
+            let Some(asks) = client.tasks.first() else { continue };
+            let port = |task: usize, kind: char| Port {
+                name: match task == service.server {
+                    true => format!("{}{kind}{place}", service.name),
+                    false => format!("{}{kind}", service.name),
+                },
+                task,
+            };
+            let channel = |from: usize, to: usize, kind: char| Channel {
+                name: format!("{}{kind}{place}", service.name),
+                kind: ChannelKind::Queuing { depth: 1, messages: 1 },
+                size: service.size + Service::HEADER,
+                source: port(from, kind),
+                destinations: vec![port(to, kind)],
+                latency: None,
+                line: service.line,
+            };
+            let word = ServicePort {
+                service: number as u8,
+                client: (service.first as usize + place) as u8,
+                place: place as u8,
+                clients: service.clients.len() as u8,
+                order: service.order as u8,
+                requests: service.requests as u8,
+                every: service.every(place, system) as u8,
+                shaped: service.shaped,
+            };
+            all.push((channel(*asks, service.server, '?'), word.word(), 0));
+            all.push((channel(service.server, *asks, '!'), word.word(), service.latency.as_nanos()));
+        }
+    }
+    all
 }
 
 /// The component that runs the task's jobs.

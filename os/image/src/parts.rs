@@ -182,7 +182,10 @@ impl Parts {
         let scheduling = &system.scheduling;
         let uses = |service: &str, task: &TaskId| match service {
             SECTION => !scheduling.sections_of(task.index()).is_empty(),
-            EVENT => scheduling.programs.get(task.index()).is_some_and(|program| !program.order.is_empty()),
+            EVENT => {
+                let program = scheduling.programs.get(task.index());
+                program.is_some_and(|program| !program.order.is_empty()) || system.request_calls(task.index()) > 0
+            }
             _ => scheduling.wait_limit(task.index()).most > 0,
         };
         for service in [SECTION, WAIT, EVENT] {

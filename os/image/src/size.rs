@@ -276,7 +276,7 @@ fn turns(system: &System, n: usize) -> u64 {
         program.order.iter().map(of).sum::<u64>().div_ceil(program.order.len().max(1) as u64)
     };
     let steps = system.scheduling.programs.get(n).map_or(0, steps);
-    jobs(system, TaskId(n as u16)).saturating_mul(1 + waits + steps)
+    jobs(system, TaskId(n as u16)).saturating_mul(1 + waits + steps + system.request_calls(n))
 }
 
 /// The most jobs on one core, if it does one in `share` of those that are bound to no core; those that wait count more than once.

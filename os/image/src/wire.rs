@@ -221,6 +221,7 @@ stored!(PortCard {
     depth: u32,
     reserved: u32,
     refresh: u64,
+    service: u64,
 });
 stored!(PartitionCard { name: Name, number: u32, cores: u32, period: u64, duration: u64, warm: u64 });
 stored!(ProcessCard {

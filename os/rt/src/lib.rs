@@ -43,6 +43,7 @@ pub mod marks;
 pub mod port;
 mod promises;
 pub mod region;
+pub mod request;
 pub mod restart;
 pub mod scheduler;
 pub mod sequences;

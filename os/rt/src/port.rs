@@ -88,14 +88,17 @@ pub(crate) fn get(words: &[AtomicU64], message: &mut [u8]) {
 
 /// Writes a message into a slot, with its number, and then the count of messages.
 #[inline]
-fn write(card: &PortCard, number: usize, count: u64, message: &[u8]) {
+fn write<const HEAD: usize>(card: &PortCard, number: usize, count: u64, (head, message): ([u64; HEAD], &[u8])) {
     let words = memory(card);
     let ([sequence, time, length], body) = slot(card, words, number) else { return };
     sequence.store(0, Ordering::Relaxed);
     fence(Ordering::Release);
     time.store(clock::now().as_nanos(), Ordering::Relaxed);
-    length.store(message.len() as u64, Ordering::Relaxed);
-    put(body, message);
+    length.store((8 * HEAD + message.len()) as u64, Ordering::Relaxed);
+    for (word, head) in body.iter().zip(head) {
+        word.store(head, Ordering::Relaxed);
+    }
+    put(body.get(HEAD..).unwrap_or_default(), message);
     sequence.store(count, Ordering::Release);
     words[0].store(count, Ordering::Release);
 }
@@ -103,16 +106,24 @@ fn write(card: &PortCard, number: usize, count: u64, message: &[u8]) {
 /// Reads the message with this number out of a slot: its length, and when it was written. Nothing if the slot holds another one, or did
 /// before all was read.
 #[inline]
-fn read(card: &PortCard, number: usize, count: u64, message: &mut [u8]) -> Result<Option<(usize, Instant)>, PortError> {
+fn read<const HEAD: usize>(
+    card: &PortCard,
+    number: usize,
+    count: u64,
+    (head, message): (&mut [u64; HEAD], &mut [u8]),
+) -> Result<Option<(usize, Instant)>, PortError> {
     let ([sequence, time, length], body) = slot(card, memory(card), number) else { return Ok(None) };
     if sequence.load(Ordering::Acquire) != count {
         return Ok(None);
     }
     let (time, length) = (time.load(Ordering::Relaxed), length.load(Ordering::Relaxed));
     let into = usize::try_from(length).ok().filter(|length| *length <= card.size as usize);
-    let into = into.and_then(|length| message.get_mut(..length));
+    let into = into.and_then(|length| message.get_mut(..length.checked_sub(8 * HEAD)?));
     let read = into.map(|into| {
-        get(body, into);
+        for (head, word) in head.iter_mut().zip(body) {
+            *head = word.load(Ordering::Relaxed);
+        }
+        get(body.get(HEAD..).unwrap_or_default(), into);
         into.len()
     });
     fence(Ordering::Acquire);
@@ -155,7 +166,7 @@ impl SamplingSource {
             return Err(PortError::TooLong);
         }
         let count = memory(self.0)[0].load(Ordering::Relaxed).wrapping_add(1);
-        write(self.0, count as usize % SAMPLING_SLOTS, count, message);
+        write(self.0, count as usize % SAMPLING_SLOTS, count, ([], message));
         Ok(())
     }
 }
@@ -201,7 +212,7 @@ impl SamplingDestination {
             if count == 0 {
                 return Ok(None);
             }
-            if let Some((length, written)) = read(self.0, count as usize % SAMPLING_SLOTS, count, message)? {
+            if let Some((length, written)) = read(self.0, count as usize % SAMPLING_SLOTS, count, (&mut [], message))? {
                 // Who claims to have written in time to come has written nothing that is valid.
                 let age = clock::now().as_nanos().checked_sub(written.as_nanos());
                 return Ok(Some(Sample { length, written, valid: age.is_some_and(|age| age <= self.0.refresh) }));
@@ -222,7 +233,6 @@ pub struct QueuingSource(&'static PortCard);
 
 impl QueuingSource {
     /// The port of a card of this kind and direction.
-    #[cfg(feature = "apex")]
     pub(crate) fn of(card: &'static PortCard) -> QueuingSource {
         QueuingSource(card)
     }
@@ -255,7 +265,17 @@ impl QueuingSource {
     /// [`PortError::TooLong`], [`PortError::Full`]
     #[inline]
     pub fn send(self, message: &[u8]) -> Result<(), PortError> {
-        if message.len() > self.0.size as usize {
+        self.put([], message)
+    }
+
+    /// Sends a message behind a word of its own.
+    pub(crate) fn send_with(self, head: u64, message: &[u8]) -> Result<(), PortError> {
+        self.put([head], message)
+    }
+
+    #[inline]
+    fn put<const HEAD: usize>(self, head: [u64; HEAD], message: &[u8]) -> Result<(), PortError> {
+        if 8 * HEAD + message.len() > self.0.size as usize {
             return Err(PortError::TooLong);
         }
         let (waiting, sent) = self.waiting_and_sent();
@@ -263,7 +283,7 @@ impl QueuingSource {
             return Err(PortError::Full);
         }
         let number = (sent % u64::from(self.0.depth.max(1))) as usize;
-        write(self.0, number, sent.wrapping_add(1), message);
+        write(self.0, number, sent.wrapping_add(1), (head, message));
         Ok(())
     }
 }
@@ -274,7 +294,6 @@ pub struct QueuingDestination(&'static PortCard);
 
 impl QueuingDestination {
     /// The port of a card of this kind and direction.
-    #[cfg(feature = "apex")]
     pub(crate) fn of(card: &'static PortCard) -> QueuingDestination {
         QueuingDestination(card)
     }
@@ -313,12 +332,24 @@ impl QueuingDestination {
     /// written something that makes no message there, which then is gone.
     #[inline]
     pub fn receive(self, message: &mut [u8]) -> Result<Option<usize>, PortError> {
+        self.take(&mut [], message)
+    }
+
+    /// Takes one that stands behind a word of its own: that word, and the length of the message.
+    pub(crate) fn receive_with(self, message: &mut [u8]) -> Result<Option<(u64, usize)>, PortError> {
+        let mut head = [0];
+        let length = self.take(&mut head, message)?;
+        Ok(length.map(|length| (head[0], length)))
+    }
+
+    #[inline]
+    fn take<const HEAD: usize>(self, head: &mut [u64; HEAD], message: &mut [u8]) -> Result<Option<usize>, PortError> {
         let (waiting, before) = self.waiting_and_taken();
         if waiting == 0 {
             return Ok(None);
         }
         let number = (before % u64::from(self.0.depth.max(1))) as usize;
-        let result = match read(self.0, number, before.wrapping_add(1), message) {
+        let result = match read(self.0, number, before.wrapping_add(1), (head, message)) {
             Err(PortError::TooLong) => return Err(PortError::TooLong),
             Ok(Some((length, _))) => Ok(Some(length)),
             Ok(None) | Err(_) => Err(PortError::Unsettled),

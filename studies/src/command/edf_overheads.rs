@@ -142,6 +142,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        services: Vec::new(),
         machine: Machine { shift: SHIFT, overheads: true },
         tasks,
         components: Vec::new(),

@@ -28,6 +28,8 @@ pub struct ChainVerdict {
     pub tasks: Vec<usize>,
     /// Of each task but the first, whether it reads the messages of the one before, and is released by something else.
     pub told: Vec<bool>,
+    /// For a service: its client's number. The tasks are those that ask, and the one that answers.
+    pub client: Option<u16>,
     /// Its deadline from end to end; nothing for a channel whose latency the file does not limit.
     pub deadline: Option<Duration>,
     /// It never takes longer than this, while no task takes longer than the file assumes; nothing if one of its tasks has no
@@ -117,6 +119,7 @@ pub(super) fn one(system: &System, passage: &Passage<'_>, check: &mut Check) {
     let verdict = ChainVerdict {
         name: passage.name.clone(),
         tasks: members.to_vec(),
+        client: None,
         deadline: *deadline,
         bound: total(&bound),
         promise: total(&|n| tasks[n].promise()),

@@ -26,6 +26,7 @@ mod rank;
 mod report;
 mod sensitivity;
 mod servers;
+mod services;
 mod waits;
 
 pub use assignment::{assignment, is_bound, Unassigned};
@@ -95,6 +96,7 @@ fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
     assumptions::note(declared, &mut check);
     beside.note(declared, &mut check);
     chains::check(system, &mut check);
+    services::check(system, &mut check);
     check.accepted = check.findings.is_empty();
     check
 }

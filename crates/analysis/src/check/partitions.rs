@@ -165,7 +165,9 @@ impl<'s> Inside<'s> {
         let tables = (0..places.len()).map(from).collect();
         let task = |n: &usize| {
             let it = &system.tasks[*n];
-            Sporadic::new(plain(it) + entry, it.period, it.deadline)
+            // A request or an answer calls the scheduler, and takes about as long again.
+            let calls = 1 + 2 * system.request_calls(*n);
+            Sporadic::new(plain(it) + entry * calls, it.period, it.deadline)
         };
         let tasks = places.iter().map(task).collect();
         let windows = windows.len() as u64;

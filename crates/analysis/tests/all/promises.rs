@@ -109,6 +109,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        services: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

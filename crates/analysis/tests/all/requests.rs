@@ -1,6 +1,8 @@
 //! Bounds on waiting for a server, against a server that is played request by request.
 
+use std::path::Path;
 use tactus_analysis::requests::{by_priority, in_order, in_slots, Client};
+use tactus_model::{Costs, System};
 use tactus_time::Duration;
 
 /// SplitMix64.
@@ -194,4 +196,48 @@ fn a_server_that_more_urgent_ones_keep_busy_has_no_bound() {
     };
     assert_eq!(by_priority(&[of(6, 10), of(5, 10), of(1, 10)], 2), None);
     assert!(by_priority(&[of(6, 10), of(5, 10), of(1, 10)], 0).is_some());
+}
+
+/// As a service of a file has it: by priority and in slots the bound of a request grows with the tasks that ask; where all but one are of one
+/// component, and have one request outstanding together, it stays what it is.
+#[test]
+fn tasks_that_share_a_request_keep_the_bound_of_a_service_as_they_grow() {
+    let bound = |order: &str, count: usize, shared: bool| {
+        let mut text = String::from(
+            "[system]\ncores = 2\nduration = '1 s'\n[machine]\noverheads = false\n[policy]\nkind = 'partitions'\nmajor-frame = '20 ms'\n\
+             [[component]]\nname = 'c'\ncrate = '.'\n[[partition]]\nname = 'serves'\npolicy = 'partitioned-fp'\n\
+             windows = [{ core = 1, start = '0 ms', length = '20 ms' }]\n[[task]]\nname = 'server'\npartition = 'serves'\n\
+             priority = 1\nperiod = '10 ms'\nexecution = '1 ms'\n[[partition]]\nname = 'asks'\npolicy = 'partitioned-fp'\n\
+             windows = [{ core = 0, start = '0 ms', length = '20 ms' }]\n",
+        );
+        for n in 0..count {
+            let component = if shared && n > 0 { "component = 'c'\n" } else { "" };
+            text += &format!(
+                "[[task]]\nname = 't{n}'\npartition = 'asks'\npriority = 1\nperiod = '500 ms'\nexecution = '1 ms'\n{component}"
+            );
+        }
+        let others: Vec<String> = (1..count).map(|n| format!("'t{n}'")).collect();
+        let others = if shared { format!("[{}]", others.join(", ")) } else { others.join(", ") };
+        text += &format!(
+            "[[service]]\nname = 'storage'\nserver = 'server'\nclients = ['t0', {others}]\norder = '{order}'\nsize = '8 B'\n\
+             latency = '10 s'\n"
+        );
+        let system = System::parse_toml(&text, Path::new("service.toml")).expect("a good file");
+        let check = tactus_analysis::check(&system, &Costs::default());
+        let of = |name: &str| {
+            let own = check.chains.iter().find(|chain| chain.name.starts_with(name)).expect("the client's");
+            own.bound.map(|bound| bound.as_nanos() / 1_000_000)
+        };
+        of("storage for t0")
+    };
+    for order in ["turns", "slots"] {
+        let own = [2, 8, 20].map(|count| bound(order, count, false));
+        assert!(own[0] < own[1] && own[1] < own[2], "{own:?}");
+        let shared = [2, 8, 20].map(|count| bound(order, count, true));
+        let least = shared[0];
+        // What is left is that more tasks are before it on its core.
+        assert!(shared.iter().all(|it| *it <= least.map(|least| least + 20)), "{order}: {shared:?}");
+        assert!(own[2] >= shared[2].map(|shared| shared + 170), "{own:?} {shared:?}");
+        println!("{order}: {own:?} ms, shared {shared:?} ms");
+    }
 }

@@ -18,6 +18,7 @@ mod release;
 mod resource;
 mod schedules;
 mod server;
+mod service;
 mod source;
 mod task;
 mod wait;
@@ -100,6 +101,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         scheduling,
         chains: Vec::new(),
         channels: Vec::new(),
+        services: Vec::new(),
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks,
         components,
@@ -109,6 +111,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         notes,
     };
     system.channels = channel::check(&draft, &system, out);
+    system.services = service::check(&draft, &system, out);
     system.chains = release::chains(&draft, &system, out);
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);

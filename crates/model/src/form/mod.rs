@@ -12,6 +12,7 @@ mod partition;
 mod platform;
 mod resource;
 mod server;
+mod service;
 mod task;
 mod wait;
 
@@ -25,7 +26,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 17] = [
     "system",
     "policy",
     "machine",
@@ -35,6 +36,7 @@ const TOP: [&str; 16] = [
     "task",
     "chain",
     "channel",
+    "service",
     "resource",
     "change",
     "component",
@@ -120,6 +122,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "channel").into_iter().enumerate() {
         draft.channels.extend(channel::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "service").into_iter().enumerate() {
+        draft.services.extend(service::read(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "resource").into_iter().enumerate() {
         draft.resources.extend(resource::read(value, i, &mut reader));

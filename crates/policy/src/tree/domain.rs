@@ -159,6 +159,7 @@ impl Domain {
         if let Some(schedules) = &mut self.schedules {
             while let Some((schedule, begun)) = schedules.pass(now) {
                 records.schedule(schedule, begun);
+                schedules.change(&mut self.sequence);
             }
         }
         self.entry = self.entry.wrapping_add(1);

@@ -80,13 +80,40 @@ pub(super) struct Schedules {
     switches: Vec<ScheduleSwitch>,
     /// How many are past.
     past: usize,
+    /// The windows in each schedule, but for those of the one that holds; nothing where the table alone does not tell.
+    sequences: Vec<Option<Sequence>>,
+    holds: usize,
 }
 
 impl Schedules {
-    /// Nothing where there are no switches.
-    pub(super) fn new(frame: Duration, switches: &[ScheduleSwitch]) -> Option<Schedules> {
-        let switches = switches.to_vec();
-        (!switches.is_empty()).then(|| Schedules { frame: frame.as_nanos(), switches, past: 0 })
+    /// Nothing where there are no switches. `sequences`: the windows on the core in each schedule, in the order of their numbers.
+    pub(super) fn new(
+        frame: Duration,
+        switches: &[ScheduleSwitch],
+        sequence: impl Fn(u8) -> Option<Sequence>,
+    ) -> Option<Schedules> {
+        if switches.is_empty() {
+            return None;
+        }
+        let sequences = (0..=last_of(switches)).map(sequence).collect();
+        Some(Schedules { frame: frame.as_nanos(), switches: switches.to_vec(), past: 0, sequences, holds: 0 })
+    }
+
+    /// The windows of the schedule that holds from now on, in the place of those before.
+    pub(super) fn change(&mut self, sequence: &mut Option<Sequence>) {
+        let begun = self.past.checked_sub(1).and_then(|last| self.switches.get(last));
+        let (from, schedule) = begun.map_or((0, 0), |switch| (switch.frame, usize::from(switch.schedule)));
+        let until = self.switches.get(self.past).map_or(u64::MAX, |next| next.frame);
+        if let Some(before) = self.sequences.get_mut(self.holds) {
+            core::mem::swap(before, sequence);
+        }
+        self.holds = schedule;
+        if let Some(next) = self.sequences.get_mut(schedule) {
+            core::mem::swap(next, sequence);
+        }
+        if let Some(sequence) = sequence {
+            sequence.hold(from, until);
+        }
     }
 
     /// When the next one begins.
@@ -114,6 +141,9 @@ pub(super) struct Sequence {
     untold: usize,
     /// Whether the heap was not told either of the window that the core was in before them.
     entered: bool,
+    /// It holds from then on for so long, and a frame before and after.
+    from: u64,
+    length: u64,
 }
 
 /// A slot in one of the frames: its number, and the start of the frame.
@@ -189,11 +219,12 @@ impl Sequence {
         frame: Duration,
         core: CoreId,
         windows: impl Iterator<Item = (Partition, &'a [Window])>,
+        schedule: u8,
     ) -> Option<Sequence> {
         let frame = frame.as_nanos();
         let mut slots = Vec::new();
         for (partition, windows) in windows {
-            let own = bounds(windows, core, 0);
+            let own = bounds(windows, core, schedule);
             for (n, (start, end)) in own.iter().copied().enumerate() {
                 let again = own.get(n + 1).map_or(own[0].0.saturating_add(frame), |next| next.0);
                 slots.push(Slot { start, end, partition, left: partition, began: start, ended: end, again });
@@ -209,7 +240,23 @@ impl Sequence {
             let Slot { left, began, ended, again, .. } = core::mem::replace(&mut before, *slot);
             *slot = Slot { left, began, ended, again, ..*slot };
         }
-        Some(Sequence { frame, slots, last: Occurrence::default(), untold: 0, entered: false })
+        Some(Sequence {
+            frame,
+            slots,
+            last: Occurrence::default(),
+            untold: 0,
+            entered: false,
+            from: 0,
+            length: u64::MAX,
+        })
+    }
+
+    /// It holds in the frames from this number to that one, which is not counted in. In the first and the last one a window before or
+    /// behind may be another schedule's.
+    fn hold(&mut self, from: u64, until: u64) {
+        let first = if from == 0 { 0 } else { from + 1 };
+        self.from = first.saturating_mul(self.frame);
+        self.length = until.saturating_sub(1).saturating_mul(self.frame).saturating_sub(self.from);
     }
 
     /// Whether the core's heap is to be told of passages.
@@ -264,6 +311,9 @@ impl Sequence {
     /// The passage at whose end `now` lies, if it lies in a window.
     #[inline(always)]
     pub(super) fn pass(&self, now: u64) -> Option<Passage<'_>> {
+        if now.wrapping_sub(self.from) >= self.length {
+            return None;
+        }
         // Mostly it is the next one.
         let mut at = Occurrence { slot: self.last.slot + 1, base: self.last.base };
         if at.slot >= self.slots.len() {

@@ -30,13 +30,19 @@ pub(super) fn attach(domain: &mut Domain, partitions: &Partitions) {
         }
         domain.show(n, Instant::ZERO);
     }
-    domain.sequence = sequence(domain, partitions);
-    domain.schedules = Schedules::new(partitions.frame, &partitions.switches).map(Box::new);
+    domain.sequence = sequence(domain, partitions, 0);
+    let of = |schedule| sequence(domain, partitions, schedule);
+    let mut schedules = Schedules::new(partitions.frame, &partitions.switches, of);
+    if let Some(schedules) = &mut schedules {
+        // Twice the first: what is exchanged for it is as good.
+        schedules.change(&mut domain.sequence);
+    }
+    domain.schedules = schedules.map(Box::new);
 }
 
-/// The windows on the core of a domain of one core, in their order, if what jobs and partitions are ordered by does not change while they
-/// run, no partition has time outside of its windows, and one schedule holds all the time.
-fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
+/// The windows of a schedule on the core of a domain of one core, in their order, if what jobs and partitions are ordered by does not change
+/// while they run, and no partition has time outside of its windows.
+fn sequence(domain: &Domain, partitions: &Partitions, schedule: u8) -> Option<Sequence> {
     let [core_state] = &domain.core_states[..] else { return None };
     let moves = |order: TaskOrder| order.takes_turns() || order == TaskOrder::LeastLaxity;
     let fixed = !domain.tasks.iter().any(|task| task.proxy || moves(task.order));
@@ -48,8 +54,8 @@ fn sequence(domain: &Domain, partitions: &Partitions) -> Option<Sequence> {
         let queue = vp.parent.map_or(0, |parent| domain.vps[parent].below);
         (Partition { vp: n, server: vp.server, below: vp.below, queue, key }, windows(vp.server))
     });
-    let sequence = Sequence::new(partitions.frame, core_state.id, all);
-    sequence.filter(|_| fixed && inside && partitions.switches.is_empty() && domain.vps.iter().all(ranked))
+    let sequence = Sequence::new(partitions.frame, core_state.id, all, schedule);
+    sequence.filter(|_| fixed && inside && domain.vps.iter().all(ranked))
 }
 
 impl Domain {

@@ -129,6 +129,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         tasks,
         tree: None,
         chains: Vec::new(),
+        services: Vec::new(),
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),

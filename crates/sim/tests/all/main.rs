@@ -20,6 +20,7 @@ mod per_server;
 mod reclaiming;
 mod rules;
 mod schedules;
+mod services;
 mod threads;
 mod waits;
 mod yielding;

@@ -11,6 +11,7 @@ mod levels;
 mod modes;
 mod sequence;
 mod servers;
+mod services;
 mod table;
 mod tree;
 mod waits;
@@ -23,6 +24,7 @@ pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
 pub use servers::{misses, no_events, replenishment, reservation, servers, supply, waiting};
+pub use services::services;
 pub use table::{table_order, TableView};
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 pub use windows::windows;
@@ -101,6 +103,8 @@ pub enum Rule {
     Exclusion,
     /// No job waits longer or more often than its task declares, and each goes on then.
     Wait,
+    /// A server serves whoever's turn it is, and no more in a job than it may.
+    Served,
     /// Best-effort work, and no other, gives way where a counter says so, and nowhere else.
     Yield,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
@@ -131,6 +135,7 @@ impl fmt::Display for Rule {
             Rule::Order => "the more urgent job of a queue runs",
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
             Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
+            Rule::Served => "servers serve whoever's turn it is",
             Rule::Wait => "jobs wait as they declare",
             Rule::Yield => "best-effort work alone gives way, where a counter says so",
             Rule::Change => "changes are made as they were admitted",
@@ -160,6 +165,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     }
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
+    found.extend(services(view, trace));
     if let Some(ceilings) = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()) {
         let wrong = exclusion::of_trace(ceilings, trace, tolerance).into_iter();
         found.extend(wrong.map(|Wrong { time, core, task, job, text }| {

@@ -102,6 +102,7 @@ mod tests {
             tasks,
             tree: None,
             chains: Vec::new(),
+            services: Vec::new(),
             changes: None,
             disks: Vec::new(),
             partitions: Vec::new(),

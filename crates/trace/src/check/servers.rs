@@ -7,7 +7,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::{run_end, Trace};
 use std::collections::HashMap;
-use tactus_record::{EventKind, InputKind, Record};
+use tactus_record::{EventKind, InputKind, Record, RequestEvent};
 use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -237,8 +237,10 @@ pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
     let queues = view.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
     let spans = |it: &super::CeilingView| (0..it.resources.len()).any(|resource| it.spans(resource));
     // Jobs that signal events wake those of other cores.
-    let signals =
-        |r: &Record| r.kind == EventKind::Input && [InputKind::Signal as u8, InputKind::Await as u8].contains(&r.level);
+    let signals = |r: &Record| {
+        let signals = [InputKind::Signal as u8, InputKind::Await as u8].contains(&r.level);
+        r.kind == EventKind::Input && signals && RequestEvent::of(r).is_none()
+    };
     let shared = queues || view.ceilings.as_ref().is_some_and(spans) || trace.cores.iter().flatten().any(signals);
     let sent = trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r)));
     let sent = sent.filter(|(_, r)| r.kind == EventKind::Notify && !shared);

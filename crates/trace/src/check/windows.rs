@@ -215,6 +215,7 @@ mod tests {
             tasks: vec![task(0), task(1)],
             tree: None,
             chains: Vec::new(),
+            services: Vec::new(),
             changes: None,
             disks: Vec::new(),
             partitions: vec![partition(0, window(0, 4)), partition(1, window(4, 10))],

@@ -7,11 +7,13 @@
 #![no_main]
 
 use core::cmp::Reverse;
-use tactus_rt::abi::layout::STEP_WORDS;
+use tactus_rt::abi::layout::{MAX_CHANNELS, STEP_WORDS};
+use tactus_rt::abi::port::{ServicePort, DESTINATION, SOURCE};
 use tactus_rt::abi::shared::{name_text, slices, DEEPEST_SECTION};
 use tactus_rt::demands::{demand, steps, waits};
 use tactus_rt::heap::Lines;
 use tactus_rt::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
+use tactus_rt::request::{ClientState, ServerState};
 use tactus_rt::spend::{self, execute, MOST_INSTRUCTIONS};
 use tactus_rt::time::Duration;
 use tactus_rt::{calls, cards, clock, Job};
@@ -57,6 +59,9 @@ fn exchange(job: &Job) {
     let mut message = [0; MESSAGE];
     for card in cards::ports() {
         let name = name_text(&card.name);
+        if card.service != 0 {
+            continue;
+        }
         if let Ok(port) = SamplingDestination::open(name) {
             let _ = port.read(&mut message);
         } else if let Ok(port) = QueuingDestination::open(name) {
@@ -78,9 +83,43 @@ fn exchange(job: &Job) {
     }
 }
 
+/// What it keeps of the services that its jobs ask, by their numbers, and of the one that they give.
+static CLIENTS: [ClientState; MOST_SERVICES] = [const { ClientState::new() }; MOST_SERVICES];
+static SERVER: ServerState = ServerState::new();
+/// Each client of a service has two of the channels.
+const MOST_SERVICES: usize = MAX_CHANNELS / 2;
+
+/// Takes the answers that have come, and asks where nothing is outstanding: the job's number.
+#[cold]
+fn ask(job: &Job) {
+    let mut message = [0; MESSAGE];
+    for card in cards::ports().iter().filter(|card| card.direction == SOURCE) {
+        let Some(name) = name_text(&card.name).strip_suffix('?') else { continue };
+        let Some(client) = ServicePort::of(card.service).and_then(|of| CLIENTS.get(usize::from(of.service))) else {
+            continue;
+        };
+        let _ = client.answer(name, job, &mut message);
+        let number = job.number().to_le_bytes();
+        let _ = client.ask(name, job, &number[..number.len().min(card.size as usize - size_of::<u64>())]);
+    }
+}
+
+/// Answers as many requests as a job may, each with what it asked.
+#[cold]
+fn serve(job: &Job) {
+    let mut message = [0; MESSAGE];
+    let mut served = cards::ports().iter().filter(|card| card.direction == DESTINATION && card.service != 0);
+    let Some((name, _)) = served.find_map(|card| name_text(&card.name).split_once('?')) else { return };
+    while let Some((asked, length)) = SERVER.next(name, job, &mut message) {
+        let _ = asked.answer(job, &message[..length]);
+    }
+}
+
 fn burn(job: &Job) {
-    if tactus_rt::info().ports != 0 {
+    let ports = tactus_rt::info().ports != 0;
+    if ports {
         exchange(job);
+        ask(job);
     }
     let demand = demand(job.number());
     let (waits, steps) = (waits(), steps(job.number()));
@@ -88,6 +127,9 @@ fn burn(job: &Job) {
         _ if !steps.is_empty() => burn_through(job, steps, demand),
         0 if waits.is_empty() => burn_until(job, demand),
         count => burn_with_steps(job, (count, waits), demand),
+    }
+    if ports {
+        serve(job);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::parsed::Parsed;
 use crate::wire::Stored;
 use tactus_abi::image::{role, WRITABLE};
 use tactus_abi::layout::{CHANNELS, CHANNEL_STRIDE, MAX_CHANNELS, PAGE, PARTITION, PORT_CARDS};
-use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, DESTINATION, QUEUING, SAMPLING, SOURCE};
+use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, QUEUING, SAMPLING, SOURCE};
 
 /// Every channel has one source, which alone writes its memory, and destinations with cards that say the same; of a queue one, which alone
 /// writes its page.
@@ -26,9 +26,10 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             check((card.channel as usize) < MAX_CHANNELS, "has a port of a channel that there is not")?;
             let sound = match card.kind {
                 SAMPLING => card.depth == 0,
-                QUEUING => card.depth > 0 && card.refresh == 0,
+                QUEUING => card.depth > 0 && (card.refresh == 0 || card.service != 0),
                 _ => false,
             };
+            let sound = sound && (card.service == 0 || card.kind == QUEUING && ServicePort::of(card.service).is_some());
             check(sound && card.size > 0 && card.reserved == 0, "has a port of no kind that there is")?;
             // A sum that wraps would fit.
             let small = card.size <= 1 << 16 && card.depth <= 1 << 16;

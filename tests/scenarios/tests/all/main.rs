@@ -42,6 +42,7 @@ mod processes;
 mod quadrotor;
 mod reading;
 mod released;
+mod requests;
 mod restarts_per_server;
 mod rig;
 mod schedulers;

@@ -57,4 +57,29 @@ pub const CASES: &[Case] = &[
     ("q8-channel-of-jobs-that-never-end.toml", &[
         (28, "\"b\" may have jobs that never end, and so neither write nor read; remove its overrun rule"),
     ]),
+    ("qa-services.toml", &[
+        (49, "order is \"deadline\"; write \"turns\", \"priority\" or \"slots\""),
+        (54, "the length of its name is 22, more than 20 bytes; shorten it"),
+        (66, "requests is 65, not between 1 and 64; say how many a job of the server serves"),
+        (75, "size is 8 KiB, not between 1 B and"),
+        (81, "\"late\" may have jobs that never end, and so neither ask nor serve; remove its overrun rule"),
+        (89, "its server and a client are of one component, which shares its memory; call a function of it"),
+        (97, "\"b\" and another client are of one component; put them into one list"),
+        (105, "the number of its clients is 0, not between 1 and 32, each of one task at least; name its clients"),
+        (116, "latency is 6 s, not between 1 ns and 255 periods of each client; say how long"),
+        (121, "time does not release \"next\"; name a periodic task"),
+        (136, "\"a\" serves another service already; name another task"),
+        (145, "there is no client \"c\"; did you mean"),
+    ]),
+    ("qb-service-forms.toml", &[
+        (15, "\"name\" is missing; add a line like name = \"storage\""),
+        (15, "\"server\" is missing"),
+        (15, "\"order\" is missing"),
+        (15, "\"size\" is missing"),
+        (15, "\"latency\" is missing"),
+        (16, "clients is \"b\"; write a list like clients = [\"control\""),
+    ]),
+    ("qc-service-policy.toml", &[
+        (21, "requests are promised an answer where the server has windows of its own; write kind"),
+    ]),
 ];

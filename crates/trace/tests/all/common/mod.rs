@@ -49,6 +49,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         tasks,
         tree: None,
         chains: Vec::new(),
+        services: Vec::new(),
         changes: None,
         disks: Vec::new(),
         partitions: Vec::new(),

@@ -87,6 +87,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         policy: Policy::PartitionedEdf,
         chains: Vec::new(),
         channels: Vec::new(),
+        services: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,

@@ -1,0 +1,88 @@
+//! Services that a task gives to others by messages: each client asks and is answered, one request after another.
+
+use crate::System;
+use tactus_record::{RequestOrder, RequestRules};
+use tactus_task::ServiceSteps;
+use tactus_time::{Duration, TaskId};
+
+/// A service: the jobs of a task serve the requests of clients.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Service {
+    /// Name, unique.
+    pub name: String,
+    /// The task that serves, by its index in [`System::tasks`].
+    pub server: usize,
+    /// Its clients; by priority, the most urgent first.
+    pub clients: Vec<ServiceClient>,
+    /// Whom it serves first.
+    pub order: RequestOrder,
+    /// How many requests a job of it serves at most.
+    pub requests: u32,
+    /// The longest request, and the longest answer (bytes).
+    pub size: u32,
+    /// The longest time from a release of a client's job that asks to the answer.
+    pub latency: Duration,
+    /// Whether a client sees its answer when the latency is over, and not before.
+    pub shaped: bool,
+    /// The number of its first client, in the order of all clients of the system.
+    pub first: u16,
+    /// Line of the system file at which the service begins, for messages.
+    pub line: usize,
+}
+
+/// A client: tasks that have one request outstanding together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServiceClient {
+    /// Its tasks, by their indices in [`System::tasks`]; several only of one component.
+    pub tasks: Vec<usize>,
+}
+
+impl Service {
+    /// The most jobs that the count of `every` and of `jobs` tells.
+    pub const MOST_JOBS: u64 = 255;
+    /// The most requests that a job may serve.
+    pub const MOST_REQUESTS: u64 = 64;
+    /// What a request and an answer carry beside what is asked: whose answer it is (bytes).
+    pub const HEADER: u32 = 8;
+
+    /// How it serves.
+    pub fn rules(&self) -> RequestRules {
+        RequestRules { order: self.order, clients: self.clients.len(), requests: self.requests }
+    }
+
+    /// What jobs of the built-in workload do about it.
+    pub(crate) fn steps(&self, system: &System) -> ServiceSteps {
+        let task = |task: &usize| (TaskId(*task as u16), self.jobs(*task, system) as u32);
+        ServiceSteps {
+            server: TaskId(self.server as u16),
+            clients: self.clients.iter().map(|client| client.tasks.iter().map(task).collect()).collect(),
+            rules: self.rules(),
+            every: (0..self.clients.len()).map(|client| self.every(client, system)).collect(),
+            first: self.first,
+            shaped: self.shaped,
+        }
+    }
+
+    /// By priority: in one of how many of its server's jobs a request of this client is served at most.
+    pub fn every(&self, client: usize, system: &System) -> u64 {
+        let [task] = self.clients[client].tasks[..] else { return 1 };
+        let of = |task: usize| system.tasks[task].period.as_nanos();
+        (of(task) / of(self.server).max(1)).clamp(1, Service::MOST_JOBS)
+    }
+
+    /// After how many jobs of the task at the latest it has been answered.
+    pub fn jobs(&self, task: usize, system: &System) -> u64 {
+        self.latency.as_nanos().div_ceil(system.tasks[task].period.as_nanos().max(1))
+    }
+}
+
+impl System {
+    /// How often a job of the task tells the scheduler of requests and answers.
+    pub fn request_calls(&self, task: usize) -> u64 {
+        let of = |service: &Service| {
+            let asks = service.clients.iter().any(|client| client.tasks.contains(&task));
+            u64::from(asks) + if service.server == task { u64::from(service.requests) } else { 0 }
+        };
+        self.services.iter().map(of).sum()
+    }
+}
