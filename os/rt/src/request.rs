@@ -66,6 +66,45 @@ impl ServiceClient {
     }
 }
 
+/// A service by one interface, wherever it is served: by this component itself, or by another one that the system file names.
+///
+/// A component whose tasks are no clients of the service in the file has the function called, and no message is sent. One whose tasks are
+/// asks by messages. The component's code is the same.
+#[derive(Debug)]
+pub struct ServiceStub {
+    client: ServiceClient,
+    serve: fn(&[u8], &mut [u8]) -> usize,
+}
+
+impl ServiceStub {
+    /// The service of this name. `serve` gets a request and where the answer goes, and gives the answer's length.
+    pub const fn new(name: &'static str, serve: fn(&[u8], &mut [u8]) -> usize) -> ServiceStub {
+        ServiceStub { client: ServiceClient::new(name), serve }
+    }
+
+    /// Whether this component serves itself.
+    pub fn is_local(&self) -> bool {
+        // The channel of a client's requests.
+        !ports(self.client.name, SOURCE).any(|(card, _)| name_text(&card.name).contains('?'))
+    }
+
+    /// Takes an answer, and asks if no request is outstanding. The answer's length; nothing if it has not come yet. Where another component
+    /// serves, it answers what an earlier job asked; a component that serves itself answers this request.
+    ///
+    /// # Errors
+    /// As [`ServiceClient::ask`] and [`ServiceClient::answer`], but that an outstanding request is none.
+    pub fn call(&self, job: &Job, request: &[u8], answer: &mut [u8]) -> Result<Option<usize>, PortError> {
+        if self.is_local() {
+            return Ok(Some((self.serve)(request, answer)));
+        }
+        let answered = self.client.answer(job, answer)?;
+        match self.client.ask(job, request) {
+            Ok(()) | Err(PortError::Full) => Ok(answered),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl ClientState {
     /// Before the first request.
     pub const fn new() -> ClientState {

@@ -50,5 +50,6 @@ fn count(job: &Job) {
     let [all, own] = [&all, &thread].map(|counters| counters.read(1).unwrap_or(0));
     // What is between two readings of this counter is one of them, and what puts it away.
     let [first, second] = [(); 2].map(|()| core::hint::black_box(&thread).read(core::hint::black_box(0)).unwrap_or(0));
-    let _ = writeln!(Screen, "job {}: {all} writes, {own} of the thread, {} for a reading", job.number(), second - first);
+    let _ =
+        writeln!(Screen, "job {}: {all} writes, {own} of the thread, {} for a reading", job.number(), second - first);
 }

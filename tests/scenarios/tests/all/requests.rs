@@ -88,3 +88,30 @@ fn a_client_that_asks_all_the_time_keeps_nobody_waiting_but_itself() {
         assert!(worst.is_some() && worst <= bound, "{chain}");
     }
 }
+
+/// Without a service in the file the component serves itself, and no message is sent; its code is the same.
+#[test]
+fn a_stub_asks_by_messages_only_where_another_component_serves() {
+    let mut text = String::from(
+        "[system]\nname = 'stub'\ncores = 1\nduration = '800 ms'\n[policy]\nkind = 'partitions'\nmajor-frame = '20 ms'\n",
+    );
+    ["caller", "server"].iter().for_each(|name| text += &part(name, ""));
+    for (partition, task, start, component) in [("calls", "call", 0, "caller"), ("serves", "serve", 10, "server")] {
+        text += &format!(
+            "[[partition]]\nname = '{partition}'\npolicy = 'partitioned-fp'\n\
+             windows = [{{ core = 0, start = '{start} ms', length = '5 ms' }}]\n\
+             [[task]]\nname = '{task}'\npartition = '{partition}'\npriority = 1\nperiod = '20 ms'\noffset = '{start} ms'\n\
+             execution = '1 ms'\ncomponent = '{component}'\n"
+        );
+    }
+    let service = "[[service]]\nname = 'storage'\nserver = 'serve'\nclients = ['call']\norder = 'turns'\nrequests = 1\nsize = '64 B'\n\
+                   latency = '60 ms'\n";
+    let scratch = Scratch::new("stub");
+    for (name, service) in [("global", service), ("local", "")] {
+        let run = Finished::run(&scratch.write(&format!("{name}.toml"), &format!("{text}{service}")), &[]);
+        assert_eq!(run.summary.outcome(), "held", "{}{}", run.said.output, run.log);
+        let requests = told(&run).len();
+        println!("{name}: {requests} requests and answers");
+        assert!(if service.is_empty() { requests == 0 } else { requests >= 40 }, "{requests}");
+    }
+}
