@@ -4,7 +4,8 @@
 //! a request is counted in requests, by the bounds of [`crate::requests`] for a server of which each takes one unit of time. So the answer
 //! comes with the last of as many jobs as these fill, the first of which is released within the server's period. By priority a request
 //! may find its client's share of the server's jobs used up by the one before, which came late; then it is served as if it had come so
-//! late itself. All that counts from the release of the job that asks.
+//! late itself. That is no longer than the bound only if the server starts within its period from the client's start: else there is none.
+//! All that counts from the release of the job that asks.
 
 use super::chains::{response, ChainVerdict};
 use super::report::{Bound, Check, Finding};
@@ -41,9 +42,12 @@ fn one(system: &System, service: &Service, client: usize, check: &mut Check) {
     let server = service.server;
     let jobs = jobs(system, service, client);
     let period = system.tasks[server].period;
+    let tasks = service.clients[client].tasks.as_slice();
+    let starts = tasks.iter().map(|task| system.tasks[*task].offset).min().unwrap_or(Duration::ZERO);
+    let late = service.order == RequestOrder::Priority && system.tasks[server].offset.saturating_sub(starts) > period;
+    let jobs = jobs.filter(|_| !late);
     // From the request to the answer.
     let waits = |bound: Bound| response(system, server, bound)?.checked_add(period.checked_mul(jobs?)?);
-    let tasks = service.clients[client].tasks.as_slice();
     let asks = |bound: &dyn Fn(usize) -> Bound| -> Option<Duration> {
         tasks
             .iter()
@@ -67,6 +71,10 @@ fn one(system: &System, service: &Service, client: usize, check: &mut Check) {
         Some(bound) if bound > service.latency => Some((
             format!("may take {bound} from a job of {} to its answer, over its latency of {}", names.join(", "), service.latency),
             "let the server's jobs come more often or serve more requests each, share a client among tasks, or allow more",
+        )),
+        None if late => Some((
+            format!("has no bound for {}: the server starts later, and a request that waited for that delays the next one", names.join(", ")),
+            "let the server start within its period from its client's start, or serve in \"turns\"",
         )),
         None if jobs.is_none() => Some((
             format!("has no bound for {}: clients before it may keep the server busy for ever", names.join(", ")),

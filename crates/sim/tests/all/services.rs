@@ -66,6 +66,8 @@ fn no_answer_comes_later_than_its_bound() {
     let found = hold(SERVING..SERVING + 400);
     assert!(found.accepted > 30 && found.answers > 900, "{found:?}");
     assert!(found.nearest.iter().all(|nearest| *nearest > 0.5), "{found:?}");
+    // A server that starts long after its client, which is the first by priority.
+    hold(SERVING + 2_929..SERVING + 2_930);
 }
 
 #[test]
