@@ -1,7 +1,8 @@
 //! The rules for budgets of misses: what a line from memory takes, how many a server may ask for, and how many a task's jobs ask for.
 
+use super::counter::{demand_keys, Words};
 use crate::draft::{Draft, DraftServer, Given};
-use crate::problem::{Collector, Complaint, Location};
+use crate::problem::Collector;
 use crate::{MemoryTimes, ServerKind, System, Task, INSTRUCTIONS_PER_PERIOD, SHORTEST_QUANTUM};
 use tactus_task::MOST_LOOKS;
 use tactus_time::Duration;
@@ -42,13 +43,14 @@ pub(super) fn supply(
         out.refuse(server.place, subject, why, "leave misses and period, or choose another kind");
         return None;
     }
-    let mut missing = |absent: bool, key, example: &str| {
-        if absent {
-            out.add(server.place, subject, Complaint::MissingKey { key, example: example.into() });
-        }
-    };
-    missing(server.misses.is_absent(), "misses", "misses = 2000");
-    missing(server.period.is_absent(), "period", "period = \"1 ms\"");
+    demand_keys(
+        server,
+        [
+            (server.misses.is_absent(), "misses", "misses = 2000"),
+            (server.period.is_absent(), "period", "period = \"1 ms\""),
+        ],
+        out,
+    );
     let (misses, period) = (server.misses.get()?, server.period.get()?);
     let Some(line) = line.filter(|line| !line.is_zero()) else {
         let why = "its budget is one of misses, and nothing says how fast a core may ask for lines";
@@ -102,29 +104,14 @@ pub(super) fn of_tasks(draft: &Draft, tasks: &[Task], out: &mut Collector) -> Ve
 
 /// A budget of misses is a core's: it lies in the root, has tasks inside, and the system does not change.
 pub(super) fn check(system: &System, out: &mut Collector) {
-    let servers = &system.scheduling.servers;
-    for (n, server) in servers.iter().enumerate().filter(|(_, server)| server.kind == ServerKind::Misses) {
-        let mut refuse = |why: &str, remedy: &str| {
-            let place = Location { line: server.line, column: 1 };
-            out.refuse(place, &format!("server {:?}", server.name), format!("it is of kind misses, {why}"), remedy);
-        };
-        if server.parent.is_some() {
-            refuse("and lies in another server", "remove \"parent\": the budget is one of the core");
-        }
-        if servers.iter().any(|inner| inner.parent == Some(n)) {
-            refuse("and there are servers inside", "put tasks into it");
-        }
-        if server.background {
-            refuse("and goes on without budget", "remove \"background\", with which nothing would be regulated");
-        }
-        if !system.scheduling.changes.is_empty() {
-            refuse("and the system changes while it runs", "remove the changes");
-        }
-        if system.scheduling.schedulers == crate::Schedulers::PerServer {
-            refuse("and schedulers are \"per-server\", which see no counter", "choose schedulers = \"single\"");
-        }
-        if system.platform.root.is_some() {
-            refuse("and the root scheduler is one of the file's own", "remove \"root\"");
+    let words = Words {
+        kind: "misses",
+        of_core: "the budget",
+        background: ("and goes on without budget", "remove \"background\", with which nothing would be regulated"),
+    };
+    for n in 0..system.scheduling.servers.len() {
+        if system.scheduling.servers[n].kind == ServerKind::Misses {
+            words.check(system, n, out);
         }
     }
 }

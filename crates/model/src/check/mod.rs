@@ -4,6 +4,7 @@ mod change;
 mod channel;
 mod colours;
 mod component;
+mod counter;
 mod disk;
 mod health;
 mod misses;

@@ -1,7 +1,8 @@
 //! The rules for best-effort work that gives way to a counter of its core: a server of kind yielding.
 
+use super::counter::{demand_keys, Words};
 use crate::draft::{Draft, DraftServer, Given};
-use crate::problem::{Collector, Complaint, Location};
+use crate::problem::Collector;
 use crate::{Scheduling, ServerKind, System, INSTRUCTIONS_PER_PERIOD, SHORTEST_QUANTUM};
 use tactus_time::{CoreId, Duration};
 
@@ -41,13 +42,14 @@ pub(super) fn supply(server: &DraftServer, shift: u8, out: &mut Collector) -> Op
         out.refuse(server.place, subject, why, "leave threshold and period, or choose another kind");
         return None;
     }
-    let mut missing = |absent: bool, key, example: &str| {
-        if absent {
-            out.add(server.place, subject, Complaint::MissingKey { key, example: example.into() });
-        }
-    };
-    missing(server.threshold.is_absent(), "threshold", "threshold = 4");
-    missing(server.period.is_absent(), "period", "period = \"10 ms\"");
+    demand_keys(
+        server,
+        [
+            (server.threshold.is_absent(), "threshold", "threshold = 4"),
+            (server.period.is_absent(), "period", "period = \"10 ms\""),
+        ],
+        out,
+    );
     let (threshold, period) = (server.threshold.get()?, server.period.get()?);
     let least = SHORTEST_QUANTUM.max(Duration::from_nanos(INSTRUCTIONS_PER_PERIOD << shift));
     if period.value < least {
@@ -96,42 +98,26 @@ pub(super) fn of_tasks(draft: &Draft, scheduling: &Scheduling, out: &mut Collect
     found
 }
 
-/// A counter is a core's: the server lies in the root, has tasks of single cores inside, is the only such on its cores, and the system does
-/// not change.
+/// A counter is a core's: besides what [`Words::check`] says, the server has tasks of single cores inside, and is the only such on its cores.
 pub(super) fn check(system: &System, out: &mut Collector) {
+    let words = Words {
+        kind: "yielding",
+        of_core: "the counter",
+        background: ("and goes on when it should give way", "remove \"background\""),
+    };
     let servers = &system.scheduling.servers;
     for (n, server) in servers.iter().enumerate().filter(|(_, server)| server.kind.yields()) {
-        let mut refuse = |why: &str, remedy: &str| {
-            let place = Location { line: server.line, column: 1 };
-            out.refuse(place, &format!("server {:?}", server.name), format!("it is of kind yielding, {why}"), remedy);
-        };
-        if server.parent.is_some() {
-            refuse("and lies in another server", "remove \"parent\": the counter is one of the core");
-        }
-        if servers.iter().any(|inner| inner.parent == Some(n)) {
-            refuse("and there are servers inside", "put tasks into it");
-        }
-        if server.background {
-            refuse("and goes on when it should give way", "remove \"background\"");
-        }
+        words.check(system, n, out);
         let queues = system.scheduling.queues(Some(server), server.spread, server.cores);
         if queues.iter().any(|queue| queue.iter().nth(1).is_some()) {
-            refuse("and cores share its queue", "choose a partitioned policy: each core has its counter");
+            let remedy = "choose a partitioned policy: each core has its counter";
+            words.refuse(server, "and cores share its queue", remedy, out);
         }
         let on_both = |core: &CoreId| server.cores.contains(*core);
         let others = servers[..n].iter().filter(|other| other.kind.yields());
         if let Some(core) = others.flat_map(|other| other.cores.iter()).find(on_both) {
             let why = format!("and so is another one on core {}, where one sample decides", core.0);
-            refuse(&why, "put the tasks into one server");
-        }
-        if !system.scheduling.changes.is_empty() {
-            refuse("and the system changes while it runs", "remove the changes");
-        }
-        if system.scheduling.schedulers == crate::Schedulers::PerServer {
-            refuse("and schedulers are \"per-server\", which see no counter", "choose schedulers = \"single\"");
-        }
-        if system.platform.root.is_some() {
-            refuse("and the root scheduler is one of the file's own", "remove \"root\"");
+            words.refuse(server, &why, "put the tasks into one server", out);
         }
     }
 }
