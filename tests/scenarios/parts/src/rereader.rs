@@ -3,24 +3,18 @@
 #![no_std]
 #![no_main]
 
+mod half;
+
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use half::COST;
 use tactus_rt::counters::{own, Event};
 use tactus_rt::time::Duration;
 use tactus_rt::{clock, Job, Screen};
 
 tactus_rt::component! { job: read, services: [] }
 
-/// A line of a cache each.
-#[repr(align(64))]
-struct Line(AtomicU64);
-
-static LINES: [Line; 8192] = [const { Line(AtomicU64::new(1)) }; 8192];
-
 /// From reading to reading, without stalls.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What a line from memory takes.
-const COST: Duration = Duration::from_nanos(200);
 
 fn read(job: &Job) {
     let mut counters = own();
@@ -28,8 +22,7 @@ fn read(job: &Job) {
     let counts = counters.configure(0, Event::SharedMisses).and_then(|()| counters.start(0)).is_ok();
     let mut before = 0;
     for _ in 0..10 {
-        let sum: u64 = core::hint::black_box(&LINES).iter().map(|line| line.0.load(Relaxed)).sum();
-        assert_eq!(sum, 8192);
+        half::read();
         let now = if counts { counters.read(0).unwrap_or(0) } else { 0 };
         let until = clock::now().saturating_add(PAUSE + COST * (now - before));
         before = now;

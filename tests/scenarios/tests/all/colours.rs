@@ -171,15 +171,15 @@ fn a_component_reads_what_is_counted_of_its_own_accesses_in_at_most_40_instructi
 fn a_thread_reads_what_it_did_itself_beside_another_thread_of_its_component() {
     let folder = Scratch::new("thread-counters");
     let task = |name: &str, core: u32| {
-        format!("[[task]]\nname = \"{name}\"\ncore = {core}\nperiod = \"10 ms\"\nexecution = \"2 ms\"\ncomponent = \"apart\"\n\n")
+        format!("[[task]]\nname = \"{name}\"\ncore = {core}\nperiod = \"10 ms\"\nexecution = \"2 ms\"\ncomponent = \"threads\"\n\n")
     };
     let text = [
-        "[system]\nname = \"apart\"\ncores = 2\nduration = \"50 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n"
+        "[system]\nname = \"threads\"\ncores = 2\nduration = \"50 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n"
             .to_string(),
         task("first", 0),
         task("second", 1),
         format!(
-            "[[component]]\nname = \"apart\"\ncrate = {:?}\nconsole = true\ncounters = true\n",
+            "[[component]]\nname = \"threads\"\ncrate = {:?}\nconsole = true\ncounters = true\n",
             file("tests/scenarios/parts")
         ),
     ];
