@@ -139,7 +139,7 @@ fn clients(random: &mut Random, count: u64) -> Vec<Client> {
 fn no_client_waits_longer_than_its_bound_whatever_the_server_goes_by() {
     let mut nearest = [0.0_f64; 4];
     let mut without = 0;
-    for seed in 0..600 {
+    for seed in 0..1_500 {
         let random = &mut Random(seed);
         let count = 2 + random.below(7);
         let all = clients(random, count);

@@ -297,7 +297,7 @@ fn an_arrival_the_short_way_is_one_the_long_way() {
     });
     compared.unwrap_or_else(|failed| panic!("{failed}"));
     assert!(ARRIVED.load(Relaxed) > 1000, "{ARRIVED:?}");
-    assert!(FIRST.iter().all(|count| count.load(Relaxed) > 30), "{FIRST:?}");
+    assert!(FIRST.iter().all(|count| count.load(Relaxed) > 100), "{FIRST:?}");
 }
 
 /// One core without servers: tasks that time releases beside others that arrivals do, in an order that does not change while a job waits.
