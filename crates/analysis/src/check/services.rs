@@ -1,10 +1,10 @@
 //! Services: how long a client's request waits for its answer.
 //!
-//! A server polls: a job that begins when a request waits serves up to so many, and is done within the server's bound. What is ahead of
+//! A server polls: a job that begins when a request waits serves up to `requests` of them, and is done within the server's bound. What is ahead of
 //! a request is counted in requests, by the bounds of [`crate::requests`] for a server of which each takes one unit of time. So the answer
 //! comes with the last of as many jobs as these fill, the first of which is released within the server's period. By priority a request
 //! may find its client's share of the server's jobs used up by the one before, which came late; then it is served as if it had come so
-//! late itself. That is no longer than the bound only if the server starts within its period from the client's start: else there is none.
+//! late itself. If the server starts more than its period after the client, that may be later than the bound: there is none then.
 //! All that counts from the release of the job that asks.
 
 use super::chains::{response, ChainVerdict};
@@ -73,8 +73,8 @@ fn one(system: &System, service: &Service, client: usize, check: &mut Check) {
             "let the server's jobs come more often or serve more requests each, share a client among tasks, or allow more",
         )),
         None if late => Some((
-            format!("has no bound for {}: the server starts later, and a request that waited for that delays the next one", names.join(", ")),
-            "let the server start within its period from its client's start, or serve in \"turns\"",
+            format!("has no bound for {}: its server starts more than a period later, so that the first answer comes late and delays the next one", names.join(", ")),
+            "let the server start earlier, or serve in \"turns\"",
         )),
         None if jobs.is_none() => Some((
             format!("has no bound for {}: clients before it may keep the server busy for ever", names.join(", ")),

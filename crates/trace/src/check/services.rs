@@ -11,7 +11,7 @@ use tactus_time::Instant;
 
 /// All services.
 pub fn services(view: &View, trace: &Trace) -> Vec<Violation> {
-    // Who begins anew has forgotten whose turn it is.
+    // A server that was restarted has forgotten whose turn it is.
     let anew = trace.cores.iter().flatten().any(|r| matches!(r.kind, EventKind::Fault | EventKind::Restarted));
     if view.services.is_empty() || anew {
         return Vec::new();
