@@ -336,6 +336,19 @@ fn inheritance_is_transitive() {
     assert_eq!(draw(&trace, 5, 22), "ddccdadccaabbbbcd.....");
 }
 
+/// An exercise of a course for inheritance and the stack resource policy (transtutors.com, question 11404304). Its solution was not at
+/// hand: these schedules were made by the rules, on paper, before it ran. Under ceilings J3 begins when J5 is out of both sections, and
+/// nobody waits. With inheritance J4 runs for J1 at 50 ms, and J5 from 60 ms on. a to e are J1 to J5; a character is 5 ms.
+#[test]
+fn five_jobs_with_three_resources_run_as_the_rules_have_it() {
+    for (protocol, golden) in [("ceiling", "eeeecbbbaaaaaccccddddddee."), ("inheritance", "eeddcbbbaadaeeaaccccdddee.")]
+    {
+        let system = example("five-jobs.toml", |text| text.replace("\"ceiling\"", &format!("\"{protocol}\"")));
+        let (trace, verdict) = simulated(&system);
+        assert_eq!((draw(&trace, 5, 26).as_str(), verdict), (golden, Verdict::Held), "{protocol}");
+    }
+}
+
 /// MSRP on two cores, and short resources of the FMLP, which differ on one core alone; a character is 5 ms.
 #[test]
 fn who_waits_for_another_core_keeps_its_own() {

@@ -138,6 +138,18 @@ fn ceilings_order_the_example_of_their_authors_on_the_machine() {
     both(&scratch.write("ceilings.toml", &text), Duration::from_millis(5), "cccccaaaaacbbbc..");
 }
 
+/// Five jobs with three resources: the schedules by hand that the simulator's tests have, too.
+#[test]
+fn five_jobs_with_three_resources_run_as_the_rules_have_it_on_the_machine() {
+    let scratch = Scratch::new("five-jobs");
+    let text = std::fs::read_to_string(file("examples/five-jobs.toml")).expect("the example");
+    for (protocol, golden) in [("ceiling", "eeeecbbbaaaaaccccddddddee."), ("inheritance", "eeddcbbbaadaeeaaccccdddee.")]
+    {
+        let text = text.replace("\"ceiling\"", &format!("\"{protocol}\""));
+        both(&scratch.write(&format!("{protocol}.toml"), &text), Duration::from_millis(5), golden);
+    }
+}
+
 #[test]
 fn without_preemption_nobody_begins_in_a_section() {
     let scratch = Scratch::new("non-preemptive");
