@@ -26,19 +26,21 @@ pub fn read(facts: &Facts, rings: &Rings) -> io::Result<Vec<HeapUse>> {
     for (number, component) in facts.components.iter().enumerate() {
         // The upper half tells where its counters are.
         let top = told(card::word::TOPS + number)? & u64::from(u32::MAX);
-        let Some(at) = translate(rings, top, HEAP)? else { continue };
-        let field = |offset: usize| word(rings, at + offset as u64);
-        if field(offset_of!(HeapCard, magic))? != HEAP_MAGIC {
-            continue;
+        let (bytes, parts) = (facts.heaps[number], facts.heap_parts[number]);
+        let mut whole: Option<HeapUse> = None;
+        for part in 0..parts {
+            let Some(at) = translate(rings, top, HEAP + part * (bytes / parts))? else { continue };
+            let field = |offset: usize| word(rings, at + offset as u64);
+            if field(offset_of!(HeapCard, magic))? != HEAP_MAGIC {
+                continue;
+            }
+            let it = whole.get_or_insert_with(|| HeapUse { component: component.clone(), bytes, ..HeapUse::default() });
+            it.used += field(offset_of!(HeapCard, used))?;
+            it.most += field(offset_of!(HeapCard, most))?;
+            it.allocations += field(offset_of!(HeapCard, allocations))?;
+            it.refused += field(offset_of!(HeapCard, refused))?;
         }
-        heaps.push(HeapUse {
-            component: component.clone(),
-            bytes: facts.heaps[number],
-            used: field(offset_of!(HeapCard, used))?,
-            most: field(offset_of!(HeapCard, most))?,
-            allocations: field(offset_of!(HeapCard, allocations))?,
-            refused: field(offset_of!(HeapCard, refused))?,
-        });
+        heaps.extend(whole);
     }
     Ok(heaps)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use tactus_abi::card::{word, MAGIC, PLACE};
 use tactus_abi::image::{Mapping, MemoryKind};
-use tactus_abi::layout::{CLOCK, PAGE, WINDOW, WINDOW_PAGES};
+use tactus_abi::layout::{CLOCK, HEAP, PAGE, TRACE, WINDOW, WINDOW_PAGES};
 use tactus_cache::tables::{walk, Shown};
 use tactus_image::{Facts, Image, Parsed};
 use tactus_report::{ColourUse, PartUse};
@@ -79,13 +79,16 @@ pub fn look(image: &Image, rings: &Rings) -> io::Result<ColourUse> {
             Shown::Table { frame } => note(frame, Seen { part, what: Use::Table(part), may: *own }),
             Shown::Page { frame, address } => {
                 let in_window = (WINDOW..WINDOW + WINDOW_PAGES * PAGE).contains(&address);
-                let may = match address {
-                    CLOCK => facts.kernel_colours,
+                let before = mappings.partition_point(|it| it.address <= address);
+                let mapping = before.checked_sub(1).map(|at| mappings[at]);
+                let may = match (address, mapping) {
+                    (CLOCK, _) => facts.kernel_colours,
                     _ if in_window => *window,
+                    // Parts of it may have a colour each.
+                    (HEAP..TRACE, Some(it)) => parsed.memories[it.memory as usize].colours,
                     _ => *own,
                 };
-                let before = mappings.partition_point(|it| it.address <= address);
-                let what = match before.checked_sub(1).map(|at| mappings[at]) {
+                let what = match mapping {
                     Some(it) if !in_window => Use::Object(it.memory, (address - it.address) / PAGE),
                     _ => Use::Pool,
                 };

@@ -366,6 +366,7 @@ pub(crate) struct DraftRights {
     pub memory_manager: Given<bool>,
     pub floating_point: Given<bool>,
     pub heap: Given<u64>,
+    pub heap_by_colour: Given<bool>,
     pub counters: Given<bool>,
     pub restarted_by: Given<String>,
     pub restarts: DraftLimit,

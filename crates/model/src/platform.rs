@@ -33,6 +33,8 @@ pub struct Rights {
     pub floating_point: bool,
     /// Its heap (bytes), where the file says more than the memory of its tasks.
     pub heap: u64,
+    /// Its heap is in equal parts, one for each of its colours, in the order of their numbers.
+    pub heap_by_colour: bool,
     /// It may read what is counted of its accesses.
     pub counters: bool,
     /// It may be restarted after a fault.

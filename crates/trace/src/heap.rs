@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A component's heap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeapUse {
     /// The component's name.
     pub component: String,
@@ -12,7 +12,7 @@ pub struct HeapUse {
     pub bytes: u64,
     /// Bytes in use at the end.
     pub used: u64,
-    /// The most bytes in use at once.
+    /// The most bytes in use at once; of a heap in parts by colour, the sum of what was most in each.
     pub most: u64,
     /// How often memory was taken.
     pub allocations: u64,

@@ -116,6 +116,8 @@ pub struct Info {
     pub watched: u32,
     /// Root scheduler only: to how many clients of disks something is promised, which the host alone judges, from the trace.
     pub disk_clients_promised: u32,
+    /// In how many equal parts the heap is: one, or one for each colour of the component, in the order of their numbers.
+    pub heap_parts: u64,
     /// Bytes at [`crate::layout::TOLD`].
     pub told_bytes: u64,
     /// The component's own name.

@@ -140,7 +140,8 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     let bytes = write(&header, &parts, layout, arrays, &placed);
     let facts = Facts {
         components: parts.components.into_iter().map(|part| part.name).collect(),
-        heaps,
+        heaps: heaps.iter().map(|(bytes, _)| *bytes).collect(),
+        heap_parts: heaps.iter().map(|(_, parts)| *parts).collect(),
         threads: parts.threads,
         stacks,
         image_bytes,
@@ -216,7 +217,7 @@ fn info(
     request: &Request,
     parts: &Parts,
     number: usize,
-    (heap, threads): (u64, u32),
+    ((heap_bytes, heap_parts), threads): ((u64, u64), u32),
     ring: u64,
     (placed, told): (&Placed, &Told),
 ) -> Info {
@@ -232,7 +233,8 @@ fn info(
         grant_count: part.grants.len() as u32,
         cores: system.cores as u32,
         tasks: system.tasks.len() as u32,
-        heap_bytes: heap,
+        heap_bytes,
+        heap_parts,
         plan_bytes: if scheduler { plan_of(request, part).len() as u64 } else { 0 },
         ring_bytes: if scheduler { ring } else { 0 },
         duration: if scheduler { system.duration.as_nanos() } else { 0 },

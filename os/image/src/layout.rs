@@ -139,7 +139,7 @@ impl Layout {
         self.map(component, memory, COUNTERS, 0);
     }
 
-    /// Gives a component its heap; returns the length in bytes. `plan` is the length of the policy's set-up, which the
+    /// Gives a component its heap; returns the length in bytes, and in how many equal parts it is. `plan` is the length of the policy's set-up, which the
     /// scheduler decodes into its own; `told` that of what a component is told, likewise.
     pub fn heap(
         &mut self,
@@ -147,7 +147,7 @@ impl Layout {
         part: &Part,
         system: &System,
         (plan, told): (usize, usize),
-    ) -> Result<u64, ImageError> {
+    ) -> Result<(u64, u64), ImageError> {
         let tasks = part.tasks.iter().map(|task| &system.tasks[task.index()]);
         let asked = tasks.map(|task| task.memory).fold(0, u64::saturating_add);
         let least = match (part.plans(component as usize), part.workload) {
@@ -157,14 +157,24 @@ impl Layout {
             (false, false) => USER_HEAP,
         };
         let least = part.user.map_or(least, |place| least.max(system.components[place].rights.heap));
+        let by_colour = part.user.is_some_and(|place| system.components[place].rights.heap_by_colour);
+        let colours = if by_colour { self.colouring.components[component as usize] } else { 0 };
+        let parts = u64::from(colours.count_ones()).max(1);
         let (bytes, limit) = (asked.max(least), TRACE - HEAP);
-        if bytes > limit {
+        let each = pages(bytes.div_ceil(parts));
+        if each * parts > limit {
             let what = format!("the memory of component {:?}", part.name);
             return Err(ImageError::NoRoom { what, bytes, limit, remedy: "write less memory for its tasks" });
         }
-        let memory = self.zeros(pages(bytes));
-        self.map(component, memory, HEAP, WRITABLE);
-        Ok(pages(bytes))
+        let mut left = colours;
+        for part in 0..parts {
+            let memory = self.zeros(each);
+            // The lowest that is left; none, where the heap has all of the component's.
+            self.memories[memory as usize].colours = left & left.wrapping_neg();
+            left &= left.wrapping_sub(1);
+            self.map(component, memory, HEAP + part * each, WRITABLE);
+        }
+        Ok((each * parts, parts))
     }
 
     pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>], lines: &[Option<u8>]) {

@@ -100,6 +100,8 @@ pub struct Facts {
     pub components: Vec<String>,
     /// Length of each component's heap in bytes, by component number.
     pub heaps: Vec<u64>,
+    /// In how many equal parts each of these is.
+    pub heap_parts: Vec<u64>,
     /// The threads, by thread number.
     pub threads: Vec<ThreadFact>,
     /// The stacks, by thread and then by component.

@@ -154,6 +154,7 @@ stored!(Info {
     counters: u32,
     watched: u32,
     disk_clients_promised: u32,
+    heap_parts: u64,
     told_bytes: u64,
     name: Name,
     system: Name,

@@ -151,10 +151,69 @@ impl Heap {
     }
 }
 
+/// Heaps side by side in one memory, all of the same length: one for each colour of a component, or one alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Heaps {
+    base: *mut u8,
+    count: usize,
+    /// Length of each (bytes).
+    each: usize,
+    threads: usize,
+}
+
+impl Heaps {
+    /// So many heaps in this memory, for so many threads.
+    ///
+    /// # Safety
+    /// As for [`Heap::new`].
+    pub(crate) unsafe fn new(base: *mut u8, bytes: usize, count: usize, threads: usize) -> Heaps {
+        let count = count.max(1);
+        Heaps { base, count, each: bytes / count / 64 * 64, threads }
+    }
+
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    fn at(&self, number: usize) -> Heap {
+        // SAFETY: a part of the memory that `new` was given, of which only this heap knows.
+        unsafe { Heap::new(self.base.wrapping_add(number * self.each), self.each, self.threads) }
+    }
+
+    /// The heap that this thread's memory comes from, where nobody chooses: its own number modulo theirs.
+    pub(crate) const fn of_thread(&self, own: usize) -> usize {
+        own % self.count
+    }
+
+    /// The heap that memory at this address came from.
+    pub(crate) fn of(&self, block: *const u8) -> usize {
+        (block as usize - self.base as usize) / self.each
+    }
+
+    /// Takes memory from the heap with this number; null if there is none. `own`: the number of the calling thread.
+    pub(crate) fn allocate(&self, number: usize, own: usize, layout: Layout) -> *mut u8 {
+        if number < self.count {
+            self.at(number).allocate(own, layout)
+        } else {
+            null_mut()
+        }
+    }
+
+    /// Gives memory back to the heap that it came from, which its address tells.
+    ///
+    /// # Safety
+    /// As for [`Heap::deallocate`].
+    pub(crate) unsafe fn deallocate(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: promised by the caller.
+        unsafe { self.at(self.of(block)).deallocate(block, layout) }
+    }
+}
+
 /// What it is where components run: the allocator of `alloc`.
 #[cfg(any(target_os = "none", floating_point))]
-mod global {
-    use super::Heap;
+pub(crate) mod global {
+    use super::{Heap, Heaps};
     use crate::service::info;
     use core::alloc::{GlobalAlloc, Layout};
     use tactus_abi::layout::{HEAP, STACKS, STACK_STRIDE};
@@ -164,13 +223,26 @@ mod global {
     #[global_allocator]
     static GLOBAL: Global = Global;
 
-    fn heap() -> Heap {
+    /// The component's heaps.
+    pub(crate) fn heaps() -> Heaps {
+        let (bytes, parts, threads) = (info().heap_bytes, info().heap_parts, info().threads);
         // SAFETY: mapped writable into the component for its whole life, of zeros, for this and nothing else.
+        unsafe { Heaps::new(HEAP as *mut u8, bytes as usize, parts as usize, threads as usize) }
+    }
+
+    /// The one of the component's heaps that is chosen; there is no choice where there is one alone.
+    #[inline(always)]
+    fn heap(choose: impl FnOnce(&Heaps) -> usize) -> Heap {
+        if info().heap_parts > 1 {
+            let heaps = heaps();
+            return heaps.at(choose(&heaps));
+        }
+        // SAFETY: as in `heaps`.
         unsafe { Heap::new(HEAP as *mut u8, info().heap_bytes as usize, info().threads as usize) }
     }
 
     /// The number of the calling thread, by where its stack is.
-    fn thread() -> usize {
+    pub(crate) fn thread() -> usize {
         let here = 0_u8;
         ((&raw const here as u64).wrapping_sub(STACKS) / STACK_STRIDE) as usize
     }
@@ -180,14 +252,15 @@ mod global {
         /// # Safety
         /// As the trait demands.
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            heap().allocate(thread(), layout)
+            let own = thread();
+            heap(|heaps| heaps.of_thread(own)).allocate(own, layout)
         }
 
         /// # Safety
         /// As the trait demands: a block that was given out, with its layout.
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
             // SAFETY: promised by the caller.
-            unsafe { heap().deallocate(block, layout) }
+            unsafe { heap(|heaps| heaps.of(block)).deallocate(block, layout) }
         }
     }
 }
@@ -294,6 +367,25 @@ mod tests {
         assert_eq!(heap.card().used.load(Ordering::Relaxed), 100);
         let again = heap.with(0, |pool| pool.allocate(layout(28 << 10)));
         assert!(again.is_some_and(|block| block.is_some()), "what was left in the list came back");
+    }
+
+    #[test]
+    fn a_block_of_a_colour_lies_in_its_heap_and_goes_back_there() {
+        let mut memory = std::boxed::Box::new(Memory([0; 64 << 10]));
+        // SAFETY: as in `heap`.
+        let heaps = unsafe { Heaps::new(memory.0.as_mut_ptr(), memory.0.len(), 4, 6) };
+        assert_eq!([0, 3, 4, 6].map(|own| heaps.of_thread(own)), [0, 3, 0, 2]);
+        assert!(heaps.allocate(4, 0, layout(8)).is_null(), "there are four colours");
+        let used = |colour| heaps.at(colour).card().used.load(Ordering::Relaxed);
+        for colour in 0..4 {
+            let block = heaps.allocate(colour, 5, layout(100));
+            assert_eq!((heaps.of(block), (block as usize - heaps.base as usize) / (16 << 10)), (colour, colour));
+            assert_eq!(used(colour), 100);
+            // SAFETY: just taken.
+            unsafe { heaps.deallocate(block, layout(100)) };
+            assert_eq!(used(colour), 0);
+        }
+        assert!(heaps.allocate(1, 0, layout(16 << 10)).is_null(), "no heap takes from another");
     }
 
     #[test]

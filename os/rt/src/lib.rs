@@ -12,6 +12,9 @@
 //! ```
 #![no_std]
 
+#[cfg(all(feature = "heap", any(target_os = "none", floating_point)))]
+extern crate alloc;
+
 #[cfg(any(test, feature = "heap"))]
 #[cfg_attr(not(any(target_os = "none", floating_point)), allow(dead_code))]
 mod allocator;
@@ -23,6 +26,8 @@ pub mod calls;
 pub mod cards;
 pub mod channel;
 pub mod clock;
+#[cfg(all(feature = "heap", any(target_os = "none", floating_point)))]
+pub mod coloured;
 mod console;
 #[cfg(floating_point)]
 mod core_needs;

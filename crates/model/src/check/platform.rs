@@ -212,6 +212,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         memory_manager: it.memory_manager.value().unwrap_or(false),
         floating_point: it.floating_point.value().unwrap_or(false),
         heap: heap(draft, out),
+        heap_by_colour: heap_by_colour(draft, out),
         counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
@@ -226,6 +227,17 @@ fn heap(draft: &DraftComponent, out: &mut Collector) -> u64 {
         return 0;
     }
     at.value
+}
+
+/// Whether its heap is in parts by colour.
+fn heap_by_colour(draft: &DraftComponent, out: &mut Collector) -> bool {
+    let Some(at) = draft.rights.heap_by_colour.get().filter(|at| at.value) else { return false };
+    let first = draft.colours.first().map(|colour| colour.value);
+    if draft.colours.iter().all(|colour| Some(colour.value) == first) {
+        let why = "its heap is in parts by colour, and it names fewer than two colours";
+        out.refuse(at.place, &draft.subject, why, "write colours = [2, 3], say, or remove heap-by-colour");
+    }
+    true
 }
 
 /// Whether it may be a scheduler, and under whom.

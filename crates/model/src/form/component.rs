@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 17] = [
+const COMPONENT: [&str; 18] = [
     "name",
     "crate",
     "provides",
@@ -21,6 +21,7 @@ const COMPONENT: [&str; 17] = [
     "memory-manager",
     "floating-point",
     "heap",
+    "heap-by-colour",
     "restarted-by",
     "restarts",
     "colours",

@@ -20,6 +20,7 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         memory_manager: section.boolean(reader, "memory-manager"),
         floating_point: section.boolean(reader, "floating-point"),
         heap: section.size(reader, "heap"),
+        heap_by_colour: section.boolean(reader, "heap-by-colour"),
         counters: section.boolean(reader, "counters"),
         restarted_by: section.string(reader, "restarted-by", "the name of a component in quotes, or \"root\""),
         ..DraftRights::default()

@@ -6,7 +6,7 @@ use crate::parsed::Parsed;
 use crate::parts::SCHEDULER;
 use crate::wire::Stored;
 use std::mem::{offset_of, size_of};
-use tactus_abi::image::Grant;
+use tactus_abi::image::{Grant, Mapping, Memory};
 use tactus_abi::layout::{
     CARDS, COUNTERS, DEMANDS, HEAP, INFO, LINES, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE,
     TASK_PAGES, TRACE, WATCHED,
@@ -155,7 +155,7 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
         is_root || info.disk_clients_promised == 0,
         "is told of the disks' promises, which only the root scheduler is",
     )?;
-    check(info.heap_bytes == length(HEAP), "tells of another heap than it has")?;
+    heap(image, number, info)?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;
     let (named, unused) = info.grants.split_at((info.grant_count as usize).min(MAX_GRANTS));
@@ -177,4 +177,25 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
         let none = info.plan_bytes == 0 && info.ring_bytes == 0 && info.duration == 0;
         check(none && info.system == [0; NAME_BYTES], "is told what only the scheduler is to know")
     }
+}
+
+/// The heap is as long as its component is told; where it is in several parts, each follows the one before, and has a colour of its own.
+fn heap(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyError> {
+    let check = |holds, text| rule(holds, Part::Info, number, text);
+    let of = |it: &&Mapping| it.component as usize == number && (HEAP..TRACE).contains(&it.address);
+    let mut parts: Vec<(u64, &Memory)> =
+        image.mappings.iter().filter(of).map(|it| (it.address, &image.memories[it.memory as usize])).collect();
+    parts.sort_unstable_by_key(|(address, _)| *address);
+    check(parts.len() as u64 == info.heap_parts, "tells of a heap in more or fewer parts than it has")?;
+    let bytes: u64 = parts.iter().map(|(_, memory)| memory.bytes).sum();
+    check(info.heap_bytes == bytes, "tells of another heap than it has")?;
+    let mut before = 0;
+    for ((address, memory), place) in parts.into_iter().zip(0..) {
+        let follows = memory.bytes == bytes / info.heap_parts && address == HEAP + place * memory.bytes;
+        check(follows, "has a heap whose parts are not alike, or do not follow each other")?;
+        let apart = info.heap_parts == 1 || memory.colours.is_power_of_two() && memory.colours > before;
+        check(apart, "has a part of its heap in no colour of its own")?;
+        before = memory.colours;
+    }
+    Ok(())
 }

@@ -168,7 +168,9 @@ pub(super) fn mappings(image: &Parsed) -> Result<Vec<Use>, VerifyError> {
         // The image's own frames have any colour.
         let kind = if apart && kind == MemoryKind::InPlace { MemoryKind::Copied } else { kind };
         let own = image.components[it.component as usize].colours;
-        let sees = object.colours == own || it_is == Use::Clock && object.colours == image.header.kernel_colours;
+        let part = it_is == Use::Heap && object.colours & !own == 0;
+        let kernels = it_is == Use::Clock && object.colours == image.header.kernel_colours;
+        let sees = object.colours == own || part || kernels;
         colours[it.memory as usize] |= sees;
         check(memory == kind as u32, "shows memory of another kind than belongs there")?;
         check(it.flags == flags, "has other rights than belong there")?;
@@ -222,7 +224,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         CARDS if scheduler && end <= WATCHED => Use::Cards,
         DEMANDS if !scheduler && end <= HEAP => Use::Demands,
         WATCHED if it.component == 0 && end <= HEAP => Use::Watched,
-        HEAP if end <= TRACE => Use::Heap,
+        at if (HEAP..TRACE).contains(&at) && end <= TRACE => Use::Heap,
         TRACE if scheduler && end <= STACKS => Use::Trace,
         COMPONENTS if end <= BUFFERS => Use::Components,
         BUFFERS if end <= DEVICE_CARDS => Use::Buffers,

@@ -2,8 +2,8 @@
 
 use crate::common::draft::caught;
 use crate::common::{example, image};
-use tactus_abi::image::{Header, Memory, MemoryKind};
-use tactus_abi::layout::{CLOCK, HEAP, TASK_PAGE};
+use tactus_abi::image::{Header, Mapping, Memory, MemoryKind};
+use tactus_abi::layout::{CLOCK, HEAP, TASK_PAGE, TRACE};
 use tactus_image::{verify, Image, ImageError, Interleaved};
 use tactus_model::{every_colour, ColourAssignment, System};
 
@@ -29,6 +29,26 @@ fn four() -> System {
 
 fn bytes() -> Vec<u8> {
     image(&four()).unwrap().bytes
+}
+
+/// The same, with the heap of the component of two colours in parts.
+fn in_parts() -> Vec<u8> {
+    let mut system = four();
+    system.components[2].rights.heap_by_colour = true;
+    system.components[2].rights.heap = 100 << 10;
+    image(&system).unwrap().bytes
+}
+
+#[test]
+fn a_heap_in_parts_has_a_part_of_each_colour_side_by_side() {
+    let parsed = verify(&in_parts()).unwrap_or_else(|error| panic!("{error}"));
+    let of = |it: &&Mapping| it.component == 5 && (HEAP..TRACE).contains(&it.address);
+    let parts = parsed.mappings.iter().filter(of).map(|it| {
+        let memory = &parsed.memories[it.memory as usize];
+        (it.address - HEAP, memory.bytes, memory.colours)
+    });
+    // Whole pages each: 52 KiB.
+    assert_eq!(parts.collect::<Vec<_>>(), [(0, 52 << 10, 0b0100), (52 << 10, 52 << 10, 0b1000)]);
 }
 
 /// What each object's colours are, and that everybody who sees it may.
@@ -126,4 +146,10 @@ caught! { bytes();
     a_kernel_without_colours_is_caught: |it| it.u64(std::mem::offset_of!(Header, kernel_colours), 0) => "gives the kernel no colour";
     a_window_of_foreign_colours_is_caught: |it| it.u64(it.component(3) + std::mem::offset_of!(tactus_abi::image::Component, window_colours), 7)
         => "may be shown frames of other colours";
+}
+
+caught! { in_parts();
+    a_part_of_a_heap_in_its_neighbours_colour_is_caught: |it| it.u64(it.shown(5, HEAP) + COLOURS, 0b1000) => "in no colour of its own";
+    a_part_of_a_heap_in_two_colours_is_caught: |it| it.u64(it.shown(5, HEAP) + COLOURS, 0b1100) => "in no colour of its own";
+    a_part_of_a_heap_out_of_its_place_is_caught: |it| it.u64(it.at(5, HEAP) + 8, HEAP + 4096) => "";
 }

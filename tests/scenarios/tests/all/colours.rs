@@ -131,6 +131,46 @@ fn modelled_caches_change_no_byte_of_a_trace_count_the_same_twice_and_see_no_acc
     }
 }
 
+/// Two threads of a component with three colours: each takes blocks in a colour that it names, and others without naming one.
+#[test]
+fn a_heap_in_parts_by_colour_gives_blocks_of_the_colour_asked_for_and_else_of_the_threads() {
+    let folder = Scratch::new("heap-by-colour");
+    folder.component(
+        "palette",
+        "main.rs",
+        "#![no_std]\n#![no_main]\nextern crate alloc;\nuse alloc::{boxed::Box, vec::Vec};\nuse tactus_rt::coloured;\n\
+         tactus_rt::component! { job: paint, services: [] }\n\
+         fn paint(job: &tactus_rt::Job) {\n    assert_eq!(coloured::colours(), 3);\n    let mut kept = Vec::new();\n\
+             for colour in [2, 0, 1] {\n        let block = coloured::boxed(colour, [job.number(); 200]).expect(\"room\");\n\
+                 assert_eq!(coloured::of(&*block), colour);\n        kept.push(block);\n    }\n\
+             assert!(coloured::boxed(3, 1_u64).is_err() && coloured::vec::<u8>(1, 70 << 10).is_none());\n\
+             let mut list = coloured::vec(1, 100).expect(\"room\");\n    list.extend(0..100_u64);\n    assert_eq!(coloured::of(&list[0]), 1);\n\
+             let own = Box::new([1_u8; 64]);\n    assert_eq!(coloured::of(&*own), coloured::of(&kept[0]));\n\
+             assert!(kept.iter().all(|block| block.iter().all(|word| *word == job.number())));\n}\n",
+    );
+    let manifest = folder.path().join("palette/Cargo.toml");
+    let plain = std::fs::read_to_string(&manifest).expect("the manifest");
+    folder.write("palette/Cargo.toml", &plain.replace("os/rt\"", "os/rt\", features = [\"heap\"]"));
+    let tasks = ["one", "two"].map(|name| {
+        format!("[[task]]\nname = {name:?}\ncomponent = \"palette\"\nperiod = \"5 ms\"\nexecution = \"1 ms\"\n")
+    });
+    let text = "[system]\nname = \"palette\"\ncores = 1\nduration = \"100 ms\"\n[policy]\nkind = \"partitioned-edf\"\n\
+        [machine]\ncolours = 8\n[[component]]\nname = \"palette\"\ncrate = \"palette\"\ncolours = [2, 5, 7]\n\
+        heap = \"192 KiB\"\nheap-by-colour = true\n";
+    let run = Finished::run(&folder.write("system.toml", &(text.to_string() + &tasks.concat())), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let heap = &run.summary.json["heaps"][0];
+    // In each of 40 jobs three blocks, two vectors and a box are taken; four are refused for want of colour or room.
+    assert_eq!([&heap["bytes"], &heap["used"]].map(Value::as_u64), [Some(192 << 10), Some(0)], "{heap}");
+    let part = &kept(run.folder())["parts"][2];
+    assert_eq!(
+        (part["own"].as_u64(), part["foreign"].as_array().map(Vec::len)),
+        (Some(0b1010_0100), Some(0)),
+        "{part}"
+    );
+    assert!([2, 5, 7].iter().all(|colour| part["pages"][*colour].as_u64() >= Some(16)), "{part}");
+}
+
 #[test]
 fn a_component_reads_what_is_counted_of_its_own_accesses_in_at_most_40_instructions() {
     let folder = Scratch::new("counters");

@@ -137,6 +137,7 @@ pub const CASES: &[Case] = &[
     ("f1-heap.toml", &[
         (12, "heap is 1 GiB, more than 32 MiB; lower it"),
         (17, "heap is 65536; write a size like \"32 KiB\""),
+        (22, "its heap is in parts by colour, and it names fewer than two colours; write colours = [2, 3], say"),
     ]),
     ("w0-waits.toml", &[
         (13, "it comes when the job has executed 0 ns, and a job executes 2 ms at most; let it begin after some"),
