@@ -13,7 +13,7 @@ use tactus_machine::console;
 use tactus_machine::disk;
 use tactus_machine::emulator::{Emulator, LOG};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_machine::lines::{self, brief};
 use tactus_machine::probe::{self, Probe};
 use tactus_machine::progress;
 use tactus_machine::promise::{can_run, promised, through_caches, RunPlan};
@@ -109,7 +109,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
                 1 => String::new(),
                 several => format!(" of {several} schedulers"),
             };
-            lines::line("replay", format!("each of {calls} decisions{whose} is the policy's own"));
+            let late = format!("{} late at most, {} allowed", brief(all.largest_lateness()), brief(allowed));
+            lines::line("replay", format!("each of {calls} decisions{whose} is the policy's own, {late}"));
         }
         Some(Err(wrong)) => lines::line("replay", wrong),
         None => {}

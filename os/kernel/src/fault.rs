@@ -106,11 +106,16 @@ fn interrupt(core: &mut Core, vector: u64) {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
                 if crate::machine::turn() != 0 && !core.current.is_null() {
                     end_turn(core);
+                    if time_stamp() < core.expiry {
+                        start_timer(core);
+                        return leave_unnoted(core);
+                    }
+                    // It came while the others had their slices, and does not wait for the next ones as well.
+                    core.entered = time_stamp();
+                } else {
                     start_timer(core);
-                    return leave_unnoted(core);
+                    return go_on(core);
                 }
-                start_timer(core);
-                return go_on(core);
             }
             expired(core)
         }

@@ -10,10 +10,15 @@ use tactus_trace::{check, Verdict};
 /// A server on core 1 that may ask for 2,000 lines in a millisecond, of the 10,000 that memory serves, and a task in it; beside them one
 /// on core 0.
 fn system(misses: &str, cost: &str) -> System {
+    with_budget(2_000, misses, cost)
+}
+
+/// The same with so many lines.
+fn with_budget(budget: u64, misses: &str, cost: &str) -> System {
     parsed(&format!(
         "[system]\ncores = 2\nduration = '300 ms'\n[policy]\nkind = 'partitioned-edf'\n\
          [machine]\noverheads = false\nmemory-line = '100 ns'\n{cost}\n\
-         [[server]]\nname = 's'\nkind = 'misses'\ncores = [1]\nmisses = 2000\nperiod = '1 ms'\npolicy = 'partitioned-edf'\n\
+         [[server]]\nname = 's'\nkind = 'misses'\ncores = [1]\nmisses = {budget}\nperiod = '1 ms'\npolicy = 'partitioned-edf'\n\
          [[task]]\nname = 'copies'\nserver = 's'\ncore = 1\nperiod = '30 ms'\nexecution = '4 ms'\n{misses}\n\
          [[task]]\nname = 'control'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\nmisses = 0\n"
     ))
@@ -52,6 +57,14 @@ fn a_task_that_uses_up_a_budget_of_misses_stalls_until_the_next_and_keeps_its_bo
     let mut strict = plan.view.tree.clone().expect("servers");
     strict.servers[1].supply.as_mut().expect("a budget").0 = us(100);
     assert!(!check::misses(&strict, &trace, Duration::ZERO).is_empty());
+}
+
+#[test]
+fn lines_that_a_look_at_a_periods_end_finds_are_judged_with_that_period() {
+    // 7,500 lines in each of four milliseconds. The job begins 700 µs before a period's end, at which the next look is; the one after
+    // that is 800 µs later.
+    let (_, verdict) = simulated(&with_budget(8_000, "misses = 30000\noffset = '300 us'", ""));
+    assert_eq!(verdict, Verdict::Held);
 }
 
 #[test]

@@ -112,25 +112,33 @@ pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
         let late = (period / MOST_LOOKS).checked_add(tolerance).unwrap_or(Duration::MAX).as_nanos() / line;
         let (most, period) = (budget.as_nanos() / line, period.as_nanos().max(1));
         for core in server.cores.iter() {
-            let (mut number, mut owed, mut used) = (0, 0_u64, 0_u64);
+            let (mut number, mut owed, mut used, mut given) = (0, 0_u64, 0_u64, Instant::ZERO);
             for r in trace.cores.get(core.index()).into_iter().flatten() {
+                if r.kind == EventKind::Leave {
+                    given = r.time;
+                }
                 let told = r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
                 let inside = r.task.is_some_and(|task| view.above(task).any(|at| at == n));
                 if !told || !inside {
                     continue;
                 }
+                // Asked for since the task was given the core: up to the end of the period before, what memory can serve.
                 let now = r.time.as_nanos() / period;
-                if now > number {
-                    owed = (owed + used).saturating_sub(most.saturating_mul(now - number));
-                    (number, used) = (now, 0);
-                }
-                let before = used;
-                used += r.arg;
-                let limit = most + late;
-                if owed + used > limit && owed + before <= limit {
-                    let used = owed + used;
-                    let text = format!("server {n} asked for {used} lines up to here in its period {number}, those that it owed included, at most {limit}");
-                    found.push(violation(Rule::Supply, r.time, core.index(), r.task.map(|task| (task, 0)), text));
+                let before = (now * period).saturating_sub(given.as_nanos()).div_ceil(line).min(r.arg);
+                let parts = [(now.saturating_sub(1), before), (now, r.arg - before)];
+                for (now, lines) in parts.into_iter().filter(|(_, lines)| *lines > 0) {
+                    if now > number {
+                        owed = (owed + used).saturating_sub(most.saturating_mul(now - number));
+                        (number, used) = (now, 0);
+                    }
+                    let before = used;
+                    used += lines;
+                    let limit = most + late;
+                    if owed + used > limit && owed + before <= limit {
+                        let used = owed + used;
+                        let text = format!("server {n} asked for {used} lines up to here in its period {number}, those that it owed included, at most {limit}");
+                        found.push(violation(Rule::Supply, r.time, core.index(), r.task.map(|task| (task, 0)), text));
+                    }
                 }
             }
         }

@@ -354,6 +354,35 @@ fn an_attacker_with_a_budget_of_misses_slows_a_reader_by_less_than_its_bound_and
     assert!(free.iter().all(|lines| *lines >= 8_192), "{free:?}");
 }
 
+#[test]
+fn what_falls_due_beside_a_busy_core_waits_for_one_slice_of_it_and_not_for_two() {
+    let folder = Scratch::new("slices");
+    let parts = file("tests/scenarios/parts");
+    let component = |name: &str, core: u32, times: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\ncore = {core}\n{times}\ncomponent = \"{name}\"\n\n\
+             [[component]]\nname = \"{name}\"\ncrate = {parts:?}\n\n"
+        )
+    };
+    // Core 1 looks at its counter at many places of its slices; so often core 0 is in its scheduler or begins a slice there.
+    let text = [
+        "[system]\nname = \"slices\"\ncores = 2\nduration = \"100 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n".to_string(),
+        "[machine]\ninstruction = \"8 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\nmemory-line = \"100 ns\"\n\n".to_string(),
+        "[[server]]\nname = \"best-effort\"\nkind = \"misses\"\ncores = [1]\nmisses = 8000\nperiod = \"1400 us\"\n\
+         policy = \"partitioned-edf\"\n\n"
+            .to_string(),
+        component("counting", 0, "period = \"310 us\"\nexecution = \"200 us\""),
+        component("copier", 1, "period = \"20 ms\"\nexecution = \"18 ms\"\nserver = \"best-effort\""),
+    ];
+    let run = Finished::run(&folder.write("system.toml", &text.concat()), &["--caches"]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let late =
+        run.said.output.split_once("the policy's own, ").and_then(|(_, rest)| rest.split_once(" µs late at most"));
+    let late: f64 = late.and_then(|(late, _)| late.parse().ok()).expect("microseconds");
+    // A slice is 2,500 instructions of 8 ns and an eighth of that; then its own core comes to its scheduler.
+    assert!((20.0..35.0).contains(&late), "{late} µs");
+}
+
 /// A draw: Knuth's generator.
 fn drawn(state: &mut u64, many: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
