@@ -1,7 +1,7 @@
 //! A set-associative array of lines that forgets the least recently used one first.
 //!
-//! What a set does is told in `set.rs`. The array chooses the set, and knows nothing of levels or coherence. Whether a line may be in
-//! the set is asked on the spot; what is done with one that may be is called.
+//! What a set does is told in `set.rs`. The array chooses the set, and knows nothing of levels or coherence. Where a line is mostly not
+//! here, that is seen in place, and only what is done with one that may be here is called.
 
 use crate::caches::Lines;
 use crate::geometry::{Index, Shape};
@@ -128,6 +128,13 @@ impl<W: Ways> Array<W> {
         }
     }
 
+    /// The same in place, for where most lines are here.
+    #[inline(always)]
+    pub(crate) fn invalidate_here(&mut self, key: Key) -> State {
+        let ways = self.ways;
+        self.set(key.number).invalidate(ways, key)
+    }
+
     /// Empties it.
     pub(crate) fn clear(&mut self) {
         self.sets.fill(W::EMPTY);
@@ -135,7 +142,7 @@ impl<W: Ways> Array<W> {
 
     /// The lines of every set in the order of use: what decides about the next access.
     pub(crate) fn lines(&self) -> Lines {
-        Lines::new(self.sets.iter().flat_map(|set| (0..self.ways).map(|turns| set.used(turns))).collect(), self.ways)
+        Lines::new(self.sets.iter().flat_map(|set| (0..self.ways).map(|turns| set.used(turns))).collect())
     }
 }
 

@@ -8,29 +8,21 @@ use alloc::vec::Vec;
 
 /// The lines of one array, set by set, those of a set in the order of use. In which way a line stands does not matter.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Lines {
-    lines: Vec<Line>,
-    ways: usize,
-}
+pub struct Lines(Vec<Line>);
 
 impl Lines {
-    pub(crate) const fn new(lines: Vec<Line>, ways: usize) -> Lines {
-        Lines { lines, ways }
+    pub(crate) const fn new(lines: Vec<Line>) -> Lines {
+        Lines(lines)
     }
 
     /// Every valid line.
     pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
-        self.lines.iter().copied().filter(|line| line.is_valid())
+        self.0.iter().copied().filter(|line| line.is_valid())
     }
 
     /// The state of a line; [`State::Invalid`] if it is not here.
     pub fn state(&self, number: u64) -> State {
         self.lines().find(|line| line.is(number)).map_or(State::Invalid, Line::state)
-    }
-
-    /// Lines of a set.
-    pub const fn ways(&self) -> usize {
-        self.ways
     }
 }
 

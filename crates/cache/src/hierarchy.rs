@@ -25,10 +25,6 @@ enum Sizes {
     By64And64Hashed(Levels<UpTo64Hashed, UpTo64Hashed>),
 }
 
-/// The model.
-#[derive(Clone, Debug)]
-pub struct Hierarchy(Sizes);
-
 /// What `act` makes of the levels.
 macro_rules! of_levels {
     ($sized:expr, $levels:ident => $act:expr) => {
@@ -41,6 +37,18 @@ macro_rules! of_levels {
         }
     };
 }
+
+impl Sizes {
+    /// An access where it is not worth to be compiled in place.
+    #[inline(never)]
+    fn access(&mut self, processor: usize, address: u64, kind: Kind, owner: Owner) -> Served {
+        of_levels!(self, levels => levels.access(processor, address, kind, owner))
+    }
+}
+
+/// The model.
+#[derive(Clone, Debug)]
+pub struct Hierarchy(Sizes);
 
 impl Hierarchy {
     /// Empty caches that tell 256 owners apart.
@@ -58,7 +66,8 @@ impl Hierarchy {
     pub fn with_owners(geometry: Geometry, owners: usize) -> Result<Hierarchy, GeometryError> {
         geometry.check()?;
         let shared = geometry.shared.shape;
-        let private = || [geometry.data, geometry.instruction].into_iter().chain(geometry.second.map(|level| level.shape));
+        let private =
+            || [geometry.data, geometry.instruction].into_iter().chain(geometry.second.map(|level| level.shape));
         let most = private().map(|shape| shape.ways).max().unwrap_or(0);
         let hashed = private().any(|shape| shape.index != Index::Modulo);
         Ok(Hierarchy(match (most, hashed, shared.ways, shared.index) {
@@ -122,7 +131,10 @@ impl Hierarchy {
     /// Where there is no such processor.
     #[inline]
     pub fn access(&mut self, processor: usize, address: u64, kind: Kind, owner: Owner) -> Served {
-        of_levels!(&mut self.0, levels => levels.access(processor, address, kind, owner))
+        match &mut self.0 {
+            Sizes::By8And16(levels) => levels.access(processor, address, kind, owner),
+            other => other.access(processor, address, kind, owner),
+        }
     }
 
     /// One access to `size` bytes. Where it spans several lines and one of them misses the first level, the next level is

@@ -182,7 +182,7 @@ impl<P: Ways, S: Ways> Levels<P, S> {
         served
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn first_miss(&mut self, request: Request, key: Key) -> Served {
         let (processor, core) = (request.processor(), request.core());
         let Request { kind, owner, .. } = request;

@@ -7,7 +7,7 @@ use crate::coherence::Protocol;
 use crate::events::{Events, Evictions};
 use crate::geometry::{Geometry, Inclusion};
 use crate::line::{Line, Owner, State};
-use crate::set::{Key, Filled, Ways};
+use crate::set::{Filled, Key, Ways};
 
 /// The arrays of one core.
 #[derive(Clone, Debug)]
@@ -126,7 +126,9 @@ impl<W: Ways> Core<W> {
             snooped = protocol.snoop_read(copy);
         }
         if snooped.copy != copy {
-            self.set_state_in_first(key, false, snooped.copy);
+            if let Some(line) = self.data.find(key) {
+                line.set_state(snooped.copy);
+            }
             self.set_state_in_first(key, true, snooped.copy);
         }
         (copy, snooped.write_back)
@@ -135,9 +137,15 @@ impl<W: Ways> Core<W> {
     /// Makes all copies invalid; the state in which they were.
     #[inline(always)]
     pub(crate) fn invalidate(&mut self, key: Key) -> State {
-        let second = self.second.as_mut().map_or(State::Invalid, |second| second.invalidate(key));
         let code = self.code(key).map_or(State::Invalid, |code| code.invalidate(key));
-        self.data.invalidate(key).max(code).max(second)
+        // Who is asked mostly has it there.
+        let data = self.data.invalidate_here(key);
+        let second = self.second.as_mut().map_or(State::Invalid, |second| second.invalidate_here(key));
+        if second == State::Invalid {
+            data.max(code)
+        } else {
+            second
+        }
     }
 
     /// Takes all copies out; the state in which they were.

@@ -148,7 +148,8 @@ impl<const WORDS: usize, O: Order, const HASHED: bool> Set<WORDS, O, HASHED> {
 impl<const WORDS: usize, O: Order, const HASHED: bool> Ways for Set<WORDS, O, HASHED> {
     const HASHED: bool = HASHED;
 
-    const EMPTY: Set<WORDS, O, HASHED> = Set { marks: [[0; MARKS]; WORDS], order: O::START, lines: [[Line::EMPTY; MARKS]; WORDS] };
+    const EMPTY: Set<WORDS, O, HASHED> =
+        Set { marks: [[0; MARKS]; WORDS], order: O::START, lines: [[Line::EMPTY; MARKS]; WORDS] };
 
     #[inline(always)]
     fn may_hold(&self, key: Key) -> bool {

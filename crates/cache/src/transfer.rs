@@ -47,26 +47,31 @@ impl<P: Ways, S: Ways> Levels<P, S> {
     }
 
     /// Gets the right to write into a copy that is here without.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn upgrade(&mut self, request: Request, key: Key, state: State) -> Served {
-        let mut served = Served::First;
-        if state != State::Exclusive {
-            self.events[request.processor()].upgrades += 1;
-            let mut known = 0;
-            if let Some(line) = self.below.shared.find(key) {
-                known = line.sharers();
-                line.set_sharers(1 << request.core());
+        if state == State::Exclusive {
+            return Served::First;
+        }
+        self.take_from_others(request, key)
+    }
+
+    #[inline(never)]
+    fn take_from_others(&mut self, request: Request, key: Key) -> Served {
+        self.events[request.processor()].upgrades += 1;
+        let mut known = 0;
+        if let Some(line) = self.below.shared.find(key) {
+            known = line.sharers();
+            line.set_sharers(1 << request.core());
+        }
+        let mut served = Served::Shared;
+        for other in each(self.candidates(request, known)) {
+            if self.cores[other].invalidate(key) != State::Invalid {
+                self.events[other * self.geometry.threads].invalidated += 1;
+                served = Served::RemoteClean;
             }
-            served = Served::Shared;
-            for other in each(self.candidates(request, known)) {
-                if self.cores[other].invalidate(key) != State::Invalid {
-                    self.events[other * self.geometry.threads].invalidated += 1;
-                    served = Served::RemoteClean;
-                }
-            }
-            if self.below.inclusion == Inclusion::Victim {
-                self.below.shared.remove(key);
-            }
+        }
+        if self.below.inclusion == Inclusion::Victim {
+            self.below.shared.remove(key);
         }
         served
     }
@@ -118,6 +123,12 @@ impl<P: Ways, S: Ways> Levels<P, S> {
             }
         }
         Brought { state, served, hit }
+    }
+
+    /// The same, where it is not worth to have it in place.
+    #[inline(never)]
+    pub(crate) fn bring_apart(&mut self, request: Request, key: Key, own: State, demand: bool) -> Brought {
+        self.bring(request, key, own, demand)
     }
 
     /// Asks other cores, where that is needed: what they answer, and in which state the core that asks has the line then.
@@ -185,12 +196,6 @@ impl<P: Ways, S: Ways> Levels<P, S> {
             events.invalidated += u64::from(write);
         }
         others
-    }
-
-    /// The same, where it is not worth to have it in place.
-    #[inline(never)]
-    pub(crate) fn bring_apart(&mut self, request: Request, key: Key, own: State, demand: bool) -> Brought {
-        self.bring(request, key, own, demand)
     }
 
     /// The shared level dropped a line that the request drove out.
