@@ -81,7 +81,7 @@ fn no_reachable_state_of_a_very_small_hierarchy_is_incoherent() {
 }
 
 #[test]
-#[ignore = "a minute of processor time"]
+#[ignore = "two minutes of processor time"]
 fn no_reachable_state_of_a_small_hierarchy_is_incoherent() {
     for protocol in PROTOCOLS {
         for (name, small, numbers) in shapes(protocol) {
