@@ -1,68 +1,36 @@
 //! A set-associative array of lines that forgets the least recently used one first.
 //!
-//! What a set does is told in `set.rs`. The array chooses the set, and knows nothing of levels or coherence.
+//! What a set does is told in `set.rs`. The array chooses the set, and knows nothing of levels or coherence. Where a line is mostly not
+//! here, that is seen in place, and only what is done with one that may be here is called.
 
+use crate::caches::Lines;
 use crate::geometry::{Index, Shape};
 use crate::line::{Line, State};
-use crate::set::{Filled, Key, Set};
+use crate::set::{Filled, Key, Ways};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::hash::{Hash, Hasher};
-
-/// Sets of a size that the compiler knows.
-#[derive(Clone, Debug)]
-enum Sets {
-    Eight(Vec<Set<1, u64>>),
-    Sixteen(Vec<Set<2, u64>>),
-    More(Vec<Set<8, [u8; 64]>>),
-}
 
 /// The array.
 #[derive(Clone, Debug)]
-pub struct Array {
-    sets: Sets,
+pub(crate) struct Array<W> {
+    sets: Vec<W>,
     ways: usize,
     /// What of a number chooses the set; all of it where a hash does.
     mask: u64,
     shape: Shape,
 }
 
-/// What `act` makes of a set.
-macro_rules! in_set {
-    ($sets:expr, $at:expr, $set:ident => $act:expr) => {
-        match $sets {
-            Sets::Eight(sets) => {
-                let $set = &mut sets[$at];
-                $act
-            }
-            Sets::Sixteen(sets) => {
-                let $set = &mut sets[$at];
-                $act
-            }
-            Sets::More(sets) => {
-                let $set = &mut sets[$at];
-                $act
-            }
-        }
-    };
-}
-
-impl Array {
+impl<W: Ways> Array<W> {
     /// An empty array of this shape.
-    pub fn new(shape: &Shape) -> Array {
-        let sets = match shape.ways {
-            ..=8 => Sets::Eight(vec![Set::EMPTY; shape.sets()]),
-            9..=16 => Sets::Sixteen(vec![Set::EMPTY; shape.sets()]),
-            _ => Sets::More(vec![Set::EMPTY; shape.sets()]),
-        };
+    pub(crate) fn new(shape: &Shape) -> Array<W> {
+        debug_assert!(W::HASHED || shape.index == Index::Modulo);
         let mask = if shape.index == Index::Modulo { shape.sets() as u64 - 1 } else { u64::MAX };
-        Array { sets, ways: shape.ways, mask, shape: *shape }
+        Array { sets: vec![W::EMPTY; shape.sets()], ways: shape.ways, mask, shape: *shape }
     }
 
-    /// The set in which a line belongs.
     #[inline(always)]
     fn index(&self, number: u64) -> usize {
-        if self.mask == u64::MAX {
+        if W::HASHED && self.mask == u64::MAX {
             return self.hashed(number);
         }
         (number & self.mask) as usize
@@ -74,95 +42,128 @@ impl Array {
         self.shape.set_of(number)
     }
 
-    /// Finds a line and makes it the most recently used of its set.
-    #[inline]
-    pub(crate) fn touch(&mut self, key: Key) -> Option<&mut Line> {
-        let at = self.index(key.number);
-        in_set!(&mut self.sets, at, set => set.touch(key))
+    /// The set in which a line belongs.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, number: u64) -> &mut W {
+        let at = self.index(number);
+        &mut self.sets[at]
     }
 
-    /// The same, for where most accesses are to the line that was used last.
-    #[inline]
-    pub(crate) fn touch_again(&mut self, key: Key) -> Option<&mut Line> {
-        let at = self.index(key.number);
-        in_set!(&mut self.sets, at, set => set.touch_again(key))
+    #[inline(always)]
+    fn known(&self, number: u64) -> &W {
+        &self.sets[self.index(number)]
+    }
+
+    /// Finds a line and makes it the most recently used of its set.
+    #[inline(always)]
+    pub(crate) fn touch(&mut self, key: Key) -> Option<(usize, Line)> {
+        let set = self.set(key.number);
+        let way = set.find(key)?;
+        set.to_front(way);
+        Some((way, *set.line(way)))
     }
 
     /// Finds a line and leaves the order alone.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&mut self, key: Key) -> Option<&mut Line> {
-        let at = self.index(key.number);
-        in_set!(&mut self.sets, at, set => set.find(key))
+        let set = self.set(key.number);
+        let way = set.find(key)?;
+        Some(set.line(way))
     }
 
     /// The state of a line; [`State::Invalid`] if it is not here.
-    pub fn state(&self, number: u64) -> State {
-        self.state_of(Key::new(number))
+    #[inline(always)]
+    pub(crate) fn state(&self, key: Key) -> State {
+        let set = self.known(key.number);
+        if set.may_hold(key) {
+            state(set, key)
+        } else {
+            State::Invalid
+        }
     }
 
-    #[inline]
-    pub(crate) fn state_of(&self, key: Key) -> State {
-        let at = self.index(key.number);
-        match &self.sets {
-            Sets::Eight(sets) => sets[at].state(key),
-            Sets::Sixteen(sets) => sets[at].state(key),
-            Sets::More(sets) => sets[at].state(key),
+    /// Whether a line is here, most likely in this way.
+    #[inline(always)]
+    pub(crate) fn has(&self, way: usize, key: Key) -> bool {
+        self.known(key.number).is_in(way, key.number) || self.state(key) != State::Invalid
+    }
+
+    /// Changes the state of a line, if it is here.
+    #[inline(always)]
+    pub(crate) fn set_state(&mut self, key: Key, state: State) {
+        let set = self.set(key.number);
+        if set.may_hold(key) {
+            set_state(set, key, state);
         }
     }
 
     /// Puts a line that is not here in front of its set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, key: Key, line: Line) -> Filled {
-        let (at, ways) = (self.index(key.number), self.ways);
-        in_set!(&mut self.sets, at, set => set.insert(ways, key, line))
+        let ways = self.ways;
+        self.set(key.number).insert(ways, key, line)
     }
 
     /// Takes a line out, if it is here; the state in which it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, key: Key) -> State {
-        let (at, ways) = (self.index(key.number), self.ways);
-        in_set!(&mut self.sets, at, set => set.remove(ways, key))
+        let ways = self.ways;
+        let set = self.set(key.number);
+        if set.may_hold(key) {
+            remove(set, ways, key)
+        } else {
+            State::Invalid
+        }
     }
 
     /// Makes a line invalid, if it is here; the state in which it was. Its number stays until the way is needed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn invalidate(&mut self, key: Key) -> State {
-        let (at, ways) = (self.index(key.number), self.ways);
-        in_set!(&mut self.sets, at, set => set.invalidate(ways, key))
+        let ways = self.ways;
+        let set = self.set(key.number);
+        if set.may_hold(key) {
+            invalidate(set, ways, key)
+        } else {
+            State::Invalid
+        }
     }
 
-    /// Every line that is here, in no order that means anything.
-    pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
-        (0..self.shape.sets()).flat_map(|at| self.in_order(at)).filter(|line| line.is_valid())
+    /// The same in place, for where most lines are here.
+    #[inline(always)]
+    pub(crate) fn invalidate_here(&mut self, key: Key) -> State {
+        let ways = self.ways;
+        self.set(key.number).invalidate(ways, key)
     }
 
     /// Empties it.
-    pub fn clear(&mut self) {
-        *self = Array::new(&self.shape);
+    pub(crate) fn clear(&mut self) {
+        self.sets.fill(W::EMPTY);
     }
 
-    /// The ways of a set in the order of use: what decides about the next access.
-    fn in_order(&self, at: usize) -> Vec<Line> {
-        match &self.sets {
-            Sets::Eight(sets) => sets[at].in_order(self.ways).collect(),
-            Sets::Sixteen(sets) => sets[at].in_order(self.ways).collect(),
-            Sets::More(sets) => sets[at].in_order(self.ways).collect(),
-        }
+    /// The lines of every set in the order of use: what decides about the next access.
+    pub(crate) fn lines(&self) -> Lines {
+        Lines::new(self.sets.iter().flat_map(|set| (0..self.ways).map(|turns| set.used(turns))).collect())
     }
 }
 
-/// Two arrays are equal where no access can tell them apart: in which way a line stands does not matter.
-impl PartialEq for Array {
-    fn eq(&self, other: &Array) -> bool {
-        self.shape == other.shape && (0..self.shape.sets()).all(|at| self.in_order(at) == other.in_order(at))
+#[inline(never)]
+fn state<W: Ways>(set: &W, key: Key) -> State {
+    set.state(key)
+}
+
+#[inline(never)]
+fn set_state<W: Ways>(set: &mut W, key: Key, state: State) {
+    if let Some(way) = set.find(key) {
+        set.line(way).set_state(state);
     }
 }
 
-impl Eq for Array {}
+#[inline(never)]
+fn remove<W: Ways>(set: &mut W, ways: usize, key: Key) -> State {
+    set.remove(ways, key)
+}
 
-impl Hash for Array {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.shape.hash(state);
-        (0..self.shape.sets()).for_each(|at| self.in_order(at).hash(state));
-    }
+#[inline(never)]
+fn invalidate<W: Ways>(set: &mut W, ways: usize, key: Key) -> State {
+    set.invalidate(ways, key)
 }

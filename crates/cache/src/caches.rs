@@ -1,64 +1,47 @@
-//! Everything that stands in the caches at one moment.
+//! Everything that stands in the caches at one moment, as plain data to look at and to compare.
 //!
 //! A core's copies of a line always have the same state, in whichever of its arrays they stand; so the state of a *core* is the
 //! state of any copy.
 
-use crate::array::Array;
-use crate::line::State;
-use crate::set::Key;
+use crate::line::{Line, State};
 use alloc::vec::Vec;
+
+/// The lines of one array, set by set, those of a set in the order of use. In which way a line stands does not matter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Lines(Vec<Line>);
+
+impl Lines {
+    pub(crate) const fn new(lines: Vec<Line>) -> Lines {
+        Lines(lines)
+    }
+
+    /// Every valid line.
+    pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+        self.0.iter().copied().filter(|line| line.is_valid())
+    }
+
+    /// The state of a line; [`State::Invalid`] if it is not here.
+    pub fn state(&self, number: u64) -> State {
+        self.lines().find(|line| line.is(number)).map_or(State::Invalid, Line::state)
+    }
+}
 
 /// The arrays of one core.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Core {
     /// First level for instructions.
-    pub instruction: Array,
+    pub instruction: Lines,
     /// First level for data.
-    pub data: Array,
+    pub data: Lines,
     /// Second level, if there is one.
-    pub second: Option<Array>,
+    pub second: Option<Lines>,
 }
 
 impl Core {
     /// The state in which this core holds a line.
     pub fn state(&self, number: u64) -> State {
-        self.state_of(Key::new(number))
-    }
-
-    #[inline]
-    pub(crate) fn state_of(&self, key: Key) -> State {
-        let second = self.second.as_ref().map_or(State::Invalid, |array| array.state_of(key));
-        if second != State::Invalid {
-            return second;
-        }
-        let data = self.data.state_of(key);
-        if data != State::Invalid {
-            return data;
-        }
-        self.instruction.state_of(key)
-    }
-
-    #[inline]
-    pub(crate) fn set_state(&mut self, key: Key, state: State) {
-        for array in [Some(&mut self.data), Some(&mut self.instruction), self.second.as_mut()].into_iter().flatten() {
-            if let Some(line) = array.find(key) {
-                line.set_state(state);
-            }
-        }
-    }
-
-    /// Makes all copies invalid; the state in which they were.
-    #[inline]
-    pub(crate) fn invalidate(&mut self, key: Key) -> State {
-        let second = self.second.as_mut().map_or(State::Invalid, |second| second.invalidate(key));
-        self.data.invalidate(key).max(self.instruction.invalidate(key)).max(second)
-    }
-
-    /// Takes all copies out; the state in which they were.
-    #[inline]
-    pub(crate) fn remove(&mut self, key: Key) -> State {
-        let second = self.second.as_mut().map_or(State::Invalid, |second| second.remove(key));
-        self.data.remove(key).max(self.instruction.remove(key)).max(second)
+        let second = self.second.as_ref().map_or(State::Invalid, |array| array.state(number));
+        second.max(self.data.state(number)).max(self.instruction.state(number))
     }
 }
 
@@ -68,5 +51,5 @@ pub struct Caches {
     /// Private caches.
     pub cores: Vec<Core>,
     /// The shared level. A changed line is [`State::Modified`] here, a clean one [`State::Exclusive`].
-    pub shared: Array,
+    pub shared: Lines,
 }

@@ -24,9 +24,27 @@ pub struct Snooped {
     pub write_back: bool,
 }
 
+/// The rules as a table: in what state a copy is met is hard to foresee for branches.
+static SNOOPED: [[Snooped; State::ALL.len()]; 3] = {
+    let mut table = [[Snooped { copy: State::Invalid, write_back: false }; State::ALL.len()]; 3];
+    let protocols = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi];
+    let mut at = 0;
+    while at < protocols.len() * State::ALL.len() {
+        let (protocol, copy) = (protocols[at / State::ALL.len()], State::ALL[at % State::ALL.len()]);
+        table[protocol as usize][copy as usize] = protocol.rule(copy);
+        at += 1;
+    }
+    table
+};
+
 impl Protocol {
     /// What becomes of a copy when another core reads the line.
-    pub const fn snoop_read(self, copy: State) -> Snooped {
+    #[inline]
+    pub fn snoop_read(self, copy: State) -> Snooped {
+        SNOOPED[self as usize][copy as usize]
+    }
+
+    const fn rule(self, copy: State) -> Snooped {
         match (self, copy) {
             (_, State::Invalid) => Snooped { copy: State::Invalid, write_back: false },
             (Protocol::Moesi, State::Modified | State::Owned) => Snooped { copy: State::Owned, write_back: false },

@@ -83,13 +83,12 @@ pub struct Events {
 
 impl Events {
     /// Counts a line that came in.
+    #[inline(always)]
     pub(crate) fn line_in(&mut self, state: State) {
-        match state {
-            State::Shared | State::Forward => self.lines_in_shared += 1,
-            State::Exclusive => self.lines_in_exclusive += 1,
-            State::Owned | State::Modified => self.lines_in_modified += 1,
-            State::Invalid => {}
-        }
+        // Sums, not branches: which state comes next is hard to foresee.
+        self.lines_in_shared += u64::from(matches!(state, State::Shared | State::Forward));
+        self.lines_in_exclusive += u64::from(state == State::Exclusive);
+        self.lines_in_modified += u64::from(state.is_dirty());
     }
 
     /// All accesses.
@@ -102,6 +101,8 @@ impl Events {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Evictions {
     owners: usize,
+    /// Of each owner its place in a row or column.
+    places: [u8; 256],
     table: Vec<u64>,
 }
 
@@ -109,19 +110,17 @@ impl Evictions {
     /// An empty table for owners 0 to `owners` − 1; what is beyond counts as owner 0.
     pub fn new(owners: usize) -> Evictions {
         let owners = owners.clamp(1, 256);
-        Evictions { owners, table: vec![0; owners * owners] }
+        let places = core::array::from_fn(|owner| if owner < owners { owner as u8 } else { 0 });
+        Evictions { owners, places, table: vec![0; owners * owners] }
     }
 
+    #[inline(always)]
     fn place(&self, owner: Owner) -> usize {
-        let number = usize::from(owner.0);
-        if number < self.owners {
-            number
-        } else {
-            0
-        }
+        usize::from(self.places[usize::from(owner.0)])
     }
 
     /// Counts one line.
+    #[inline(always)]
     pub(crate) fn count(&mut self, by: Owner, of: Owner) {
         let at = self.place(by) * self.owners + self.place(of);
         self.table[at] += 1;

@@ -1,34 +1,54 @@
 //! The hierarchy: private caches of every core above one shared level.
 //!
-//! Here is what a processor sees: an access, its answer, the counters. How lines come and go is told in `transfer.rs`. The two
-//! first-level caches of one core do not answer each other: what is not in the second level is asked for from the shared one.
+//! Here is what a processor sees: an access, its answer, the counters. What happens is told in `levels.rs`. The two first-level caches of
+//! one core do not answer each other: what is not in the second level is asked for from the shared one.
 
-use crate::array::Array;
-use crate::caches::{Caches, Core};
+use crate::caches::Caches;
 use crate::events::{Events, Evictions, Kind, Served};
-use crate::geometry::{Costs, Geometry, GeometryError};
-use crate::line::{Line, Owner, State, MOST_NUMBER};
-use crate::set::Key;
-use alloc::collections::BTreeSet;
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::geometry::{Geometry, GeometryError, Index};
+use crate::levels::Levels;
+use crate::line::Owner;
+use crate::set::Set;
+
+type UpTo8 = Set<1, u64, false>;
+type UpTo16 = Set<2, u64, false>;
+type UpTo16Hashed = Set<2, u64, true>;
+type UpTo64Hashed = Set<8, [u8; 64], true>;
+
+/// The levels, compiled for sets of the private and of the shared ones that are no larger than they have to be.
+#[derive(Clone, Debug)]
+enum Sizes {
+    By8And16(Levels<UpTo8, UpTo16>),
+    By8And16Hashed(Levels<UpTo8, UpTo16Hashed>),
+    By8And64Hashed(Levels<UpTo8, UpTo64Hashed>),
+    By16And16Hashed(Levels<UpTo16, UpTo16Hashed>),
+    By64And64Hashed(Levels<UpTo64Hashed, UpTo64Hashed>),
+}
+
+/// What `act` makes of the levels.
+macro_rules! of_levels {
+    ($sized:expr, $levels:ident => $act:expr) => {
+        match $sized {
+            Sizes::By8And16($levels) => $act,
+            Sizes::By8And16Hashed($levels) => $act,
+            Sizes::By8And64Hashed($levels) => $act,
+            Sizes::By16And16Hashed($levels) => $act,
+            Sizes::By64And64Hashed($levels) => $act,
+        }
+    };
+}
+
+impl Sizes {
+    /// An access where it is not worth to be compiled in place.
+    #[inline(never)]
+    fn access(&mut self, processor: usize, address: u64, kind: Kind, owner: Owner) -> Served {
+        of_levels!(self, levels => levels.access(processor, address, kind, owner))
+    }
+}
 
 /// The model.
 #[derive(Clone, Debug)]
-pub struct Hierarchy {
-    pub(crate) geometry: Geometry,
-    pub(crate) caches: Caches,
-    pub(crate) events: Vec<Events>,
-    /// Who drove lines out of the shared level.
-    pub(crate) evictions: Evictions,
-    /// Who drove lines out of the last private level.
-    pub(crate) private_evictions: Evictions,
-    pub(crate) memory_writes: u64,
-    core_of: Vec<u8>,
-    /// What each answer costs.
-    costs: [u32; 6],
-    shift: u32,
-}
+pub struct Hierarchy(Sizes);
 
 impl Hierarchy {
     /// Empty caches that tell 256 owners apart.
@@ -45,84 +65,64 @@ impl Hierarchy {
     /// Where the hierarchy cannot be.
     pub fn with_owners(geometry: Geometry, owners: usize) -> Result<Hierarchy, GeometryError> {
         geometry.check()?;
-        let Costs { first, second, shared, remote_clean, remote_modified, memory, .. } = geometry.costs;
-        let core = Core {
-            instruction: Array::new(&geometry.instruction),
-            data: Array::new(&geometry.data),
-            second: geometry.second.as_ref().map(|level| Array::new(&level.shape)),
-        };
-        let caches = Caches { cores: vec![core; geometry.cores], shared: Array::new(&geometry.shared.shape) };
-        Ok(Hierarchy {
-            caches,
-            events: vec![Events::default(); geometry.processors()],
-            evictions: Evictions::new(owners),
-            private_evictions: Evictions::new(owners),
-            memory_writes: 0,
-            core_of: (0..geometry.processors()).map(|processor| (processor / geometry.threads) as u8).collect(),
-            costs: [first, second, shared, remote_clean, remote_modified, memory],
-            shift: geometry.line().trailing_zeros(),
-            geometry,
-        })
+        let shared = geometry.shared.shape;
+        let private =
+            || [geometry.data, geometry.instruction].into_iter().chain(geometry.second.map(|level| level.shape));
+        let most = private().map(|shape| shape.ways).max().unwrap_or(0);
+        let hashed = private().any(|shape| shape.index != Index::Modulo);
+        Ok(Hierarchy(match (most, hashed, shared.ways, shared.index) {
+            (..=8, false, ..=16, Index::Modulo) => Sizes::By8And16(Levels::new(geometry, owners)),
+            (..=8, false, ..=16, _) => Sizes::By8And16Hashed(Levels::new(geometry, owners)),
+            (..=8, false, _, _) => Sizes::By8And64Hashed(Levels::new(geometry, owners)),
+            (..=16, false, ..=16, _) => Sizes::By16And16Hashed(Levels::new(geometry, owners)),
+            _ => Sizes::By64And64Hashed(Levels::new(geometry, owners)),
+        }))
     }
 
     /// What it is made of.
     pub const fn geometry(&self) -> &Geometry {
-        &self.geometry
+        of_levels!(&self.0, levels => &levels.geometry)
     }
 
     /// What stands in the caches.
-    pub const fn caches(&self) -> &Caches {
-        &self.caches
+    pub fn caches(&self) -> Caches {
+        of_levels!(&self.0, levels => levels.caches())
     }
 
     /// The counters of a processor. What a core does for others (snoops, invalidations) counts for its first processor.
     pub fn events(&self, processor: usize) -> &Events {
-        &self.events[processor]
+        of_levels!(&self.0, levels => &levels.events[processor])
     }
 
     /// Who drove whose lines out of the shared level.
     pub const fn evictions(&self) -> &Evictions {
-        &self.evictions
+        of_levels!(&self.0, levels => &levels.below.evictions)
     }
 
     /// Who drove whose lines out of the last private level.
     pub const fn private_evictions(&self) -> &Evictions {
-        &self.private_evictions
+        of_levels!(&self.0, levels => &levels.private_evictions)
     }
 
     /// Lines written to memory.
     pub const fn memory_writes(&self) -> u64 {
-        self.memory_writes
+        of_levels!(&self.0, levels => levels.below.memory_writes)
     }
 
     /// What this answer costs, in cycles.
     #[inline]
-    pub const fn cost(&self, served: Served) -> u32 {
-        self.costs[served as usize]
+    pub fn cost(&self, served: Served) -> u32 {
+        of_levels!(&self.0, levels => levels.cost(served))
     }
 
     /// Writes every changed line to memory and empties all caches (`wbinvd`). Counters stay.
     pub fn flush(&mut self) {
-        let private = self.caches.cores.iter().flat_map(|core| {
-            core.data.lines().chain(core.instruction.lines()).chain(core.second.iter().flat_map(Array::lines))
-        });
-        let changed = private.chain(self.caches.shared.lines()).filter(|line| line.state().is_dirty());
-        self.memory_writes += changed.map(Line::number).collect::<BTreeSet<_>>().len() as u64;
-        for core in &mut self.caches.cores {
-            for array in [Some(&mut core.data), Some(&mut core.instruction), core.second.as_mut()].into_iter().flatten()
-            {
-                array.clear();
-            }
-        }
-        self.caches.shared.clear();
+        of_levels!(&mut self.0, levels => levels.flush());
     }
 
     /// Sets all counters to zero. What stands in the caches stays.
     pub fn reset_events(&mut self) {
-        self.events.fill(Events::default());
-        self.evictions = Evictions::new(self.evictions.owners());
-        self.private_evictions = Evictions::new(self.private_evictions.owners());
-        self.memory_writes = 0;
+        of_levels!(&mut self.0, levels => levels.reset_events());
     }
 
     /// One access within one line, by its physical address. Address bits from 45 on are ignored.
@@ -131,138 +131,15 @@ impl Hierarchy {
     /// Where there is no such processor.
     #[inline]
     pub fn access(&mut self, processor: usize, address: u64, kind: Kind, owner: Owner) -> Served {
-        let key = Key::new((address >> self.shift) & MOST_NUMBER);
-        let served = self.line(processor, key, kind, owner, false);
-        self.count(processor, kind);
-        self.events[processor].cycles += u64::from(self.cost(served));
-        served
+        match &mut self.0 {
+            Sizes::By8And16(levels) => levels.access(processor, address, kind, owner),
+            other => other.access(processor, address, kind, owner),
+        }
     }
 
     /// One access to `size` bytes. Where it spans several lines and one of them misses the first level, the next level is
     /// asked for all of them, and the access counts as one miss of each level in which a line missed (as in cachegrind).
     pub fn access_span(&mut self, processor: usize, address: u64, size: u64, kind: Kind, owner: Owner) -> Served {
-        let first = (address >> self.shift) & MOST_NUMBER;
-        let last = ((address + size.max(1) - 1) >> self.shift) & MOST_NUMBER;
-        if first == last {
-            return self.access(processor, address, kind, owner);
-        }
-        let core = &self.caches.cores[usize::from(self.core_of[processor])];
-        let array = if kind == Kind::Fetch { &core.instruction } else { &core.data };
-        let missing = (first..=last).any(|number| array.state(number) == State::Invalid);
-        let before = self.events[processor];
-        let mut served = Served::First;
-        for number in first..=last {
-            served = served.max(self.line(processor, Key::new(number), kind, owner, missing));
-        }
-        let events = &mut self.events[processor];
-        let once = |before: u64, now: u64| before + u64::from(now > before);
-        events.instruction_misses = once(before.instruction_misses, events.instruction_misses);
-        events.data_misses = once(before.data_misses, events.data_misses);
-        events.second_misses = once(before.second_misses, events.second_misses);
-        events.shared_misses = once(before.shared_misses, events.shared_misses);
-        self.count(processor, kind);
-        self.events[processor].cycles += u64::from(self.cost(served));
-        served
-    }
-
-    #[inline]
-    fn count(&mut self, processor: usize, kind: Kind) {
-        let events = &mut self.events[processor];
-        match kind {
-            Kind::Fetch => events.fetches += 1,
-            Kind::Read => events.reads += 1,
-            Kind::Write => events.writes += 1,
-        }
-    }
-
-    /// One line; `through` asks the levels below even where the first one has it.
-    #[inline]
-    fn line(&mut self, processor: usize, key: Key, kind: Kind, owner: Owner, through: bool) -> Served {
-        let core = usize::from(self.core_of[processor]);
-        let caches = &mut self.caches.cores[core];
-        let array = if kind == Kind::Fetch { &mut caches.instruction } else { &mut caches.data };
-        let Some(line) = array.touch_again(key) else {
-            let events = &mut self.events[processor];
-            *(if kind == Kind::Fetch { &mut events.instruction_misses } else { &mut events.data_misses }) += 1;
-            return self.first_miss(processor, key, kind, owner);
-        };
-        let state = line.state();
-        if !through && (kind != Kind::Write || state == State::Modified) {
-            return Served::First;
-        }
-        self.first_hit(processor, key, kind, owner, state, through)
-    }
-
-    #[cold]
-    fn first_hit(
-        &mut self,
-        processor: usize,
-        key: Key,
-        kind: Kind,
-        owner: Owner,
-        state: State,
-        through: bool,
-    ) -> Served {
-        let core = usize::from(self.core_of[processor]);
-        let mut served = Served::First;
-        if kind == Kind::Write && state != State::Modified {
-            served = self.upgrade(processor, core, key, state);
-        }
-        if through {
-            let second = self.caches.cores[core].second.as_mut().and_then(|array| array.touch(key)).is_some();
-            if !second {
-                let brought = self.bring(processor, core, key, kind, owner, true);
-                if self.caches.cores[core].second.is_some() {
-                    self.events[processor].second_misses += 1;
-                    self.fill_second(processor, core, key, brought.state, owner);
-                }
-                served = served.max(brought.served);
-            }
-        }
-        served
-    }
-
-    fn first_miss(&mut self, processor: usize, key: Key, kind: Kind, owner: Owner) -> Served {
-        let core = usize::from(self.core_of[processor]);
-        let mut served = Served::Second;
-        let here = self.caches.cores[core].second.as_mut().and_then(|array| array.touch(key)).map(|line| line.state());
-        let state = match here {
-            Some(state) if kind == Kind::Write && state != State::Modified => {
-                served = served.max(self.upgrade(processor, core, key, state));
-                State::Modified
-            }
-            Some(state) => state,
-            None => {
-                let brought = self.bring(processor, core, key, kind, owner, true);
-                served = brought.served;
-                if self.caches.cores[core].second.is_some() {
-                    self.events[processor].second_misses += 1;
-                    self.fill_second(processor, core, key, brought.state, owner);
-                }
-                brought.state
-            }
-        };
-        let alone = self.caches.cores[core].second.is_none();
-        self.fill_first(processor, core, key, kind == Kind::Fetch, state, owner, alone);
-        if here.is_none() && self.geometry.next_line {
-            self.prefetch(processor, core, key.number + 1, owner);
-        }
-        served
-    }
-
-    /// Brings the line after a miss into the last private level, if it is of the same page and not here.
-    fn prefetch(&mut self, processor: usize, core: usize, number: u64, owner: Owner) {
-        let of_a_page = self.geometry.page / self.geometry.line();
-        let key = Key::new(number);
-        if number % of_a_page == 0 || self.caches.cores[core].state_of(key) != State::Invalid {
-            return;
-        }
-        self.events[processor].prefetches += 1;
-        let brought = self.bring(processor, core, key, Kind::Read, owner, false);
-        if self.caches.cores[core].second.is_some() {
-            self.fill_second(processor, core, key, brought.state, owner);
-        } else {
-            self.fill_first(processor, core, key, false, brought.state, owner, true);
-        }
+        of_levels!(&mut self.0, levels => levels.access_span(processor, address, size, kind, owner))
     }
 }

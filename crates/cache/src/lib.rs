@@ -10,7 +10,8 @@ extern crate alloc;
 #[cfg(any(feature = "files", feature = "solver"))]
 extern crate std;
 
-pub mod array;
+mod array;
+mod below;
 pub mod blocks;
 pub mod bounds;
 pub mod caches;
@@ -25,10 +26,12 @@ pub mod geometry;
 pub mod heap;
 pub mod hierarchy;
 pub mod lackey;
+mod levels;
 pub mod line;
 #[cfg(feature = "files")]
 pub mod machine;
 mod order;
+mod private;
 mod set;
 pub mod tables;
 mod transfer;

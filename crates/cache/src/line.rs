@@ -45,6 +45,14 @@ impl State {
 pub struct Owner(pub u8);
 
 const STATE: u64 = 0b111;
+/// A table: what is done with a state is then not done by branches that are hard to foresee.
+static STATES: [State; 8] = {
+    use State::{Exclusive, Forward, Invalid, Modified, Owned, Shared};
+    [Invalid, Shared, Forward, Exclusive, Owned, Modified, Invalid, Invalid]
+};
+const WAY: u32 = 3;
+const WAYS: usize = 16;
+const WAY_BITS: u64 = (WAYS as u64 - 1) << WAY;
 const SHARERS: u32 = 8;
 const OWNER: u32 = 16;
 const NUMBER: u32 = 24;
@@ -99,15 +107,8 @@ impl Line {
 
     /// Its coherence state.
     #[inline]
-    pub const fn state(self) -> State {
-        match self.0 & STATE {
-            1 => State::Shared,
-            2 => State::Forward,
-            3 => State::Exclusive,
-            4 => State::Owned,
-            5 => State::Modified,
-            _ => State::Invalid,
-        }
+    pub fn state(self) -> State {
+        STATES[(self.0 & STATE) as usize]
     }
 
     /// Who brought it in.
@@ -120,6 +121,23 @@ impl Line {
     #[inline]
     pub const fn sharers(self) -> u8 {
         (self.0 >> SHARERS) as u8
+    }
+
+    /// The way in which the level below was when it last had the line: where to look first. It decides nothing.
+    #[inline]
+    pub(crate) const fn way_below(self) -> usize {
+        (self.0 >> WAY) as usize % WAYS
+    }
+
+    /// Notes the way in which the level below has the line; of a way beyond the sixteenth, one in which it is not found.
+    #[inline]
+    pub(crate) const fn with_way_below(self, way: usize) -> Line {
+        Line(self.0 & !WAY_BITS | (way as u64) << WAY & WAY_BITS)
+    }
+
+    /// Without that note.
+    pub(crate) const fn without_way(self) -> Line {
+        Line(self.0 & !WAY_BITS)
     }
 
     /// Changes the state.

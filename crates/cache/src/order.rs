@@ -1,7 +1,7 @@
 //! In what order the ways of a set were used.
 
 /// An order of ways, the most recently used first.
-pub(crate) trait Order: Copy {
+pub(crate) trait Order: Copy + core::fmt::Debug {
     /// As the ways are numbered.
     const START: Self;
 
@@ -10,6 +10,9 @@ pub(crate) trait Order: Copy {
 
     /// `way` is the most recently used.
     fn to_front(&mut self, way: usize);
+
+    /// `way`, which was the least recently used of those that count, is the most recently used.
+    fn last_to_front(&mut self, way: usize);
 
     /// `way` is the least recently used of the first `ways`.
     fn to_back(&mut self, way: usize, ways: usize);
@@ -43,6 +46,12 @@ impl Order for u64 {
         *self = (*self & !moved) | ((*self << 4) & moved) | way as u64;
     }
 
+    /// What it leaves above the half bytes of the ways that count means nothing: nobody looks there.
+    #[inline(always)]
+    fn last_to_front(&mut self, way: usize) {
+        *self = *self << 4 | way as u64;
+    }
+
     #[inline(always)]
     fn to_back(&mut self, way: usize, ways: usize) {
         let there = !0 >> (64 - 4 * ways);
@@ -72,6 +81,10 @@ impl Order for [u8; 64] {
         self[..=at].rotate_right(1);
     }
 
+    fn last_to_front(&mut self, way: usize) {
+        self.to_front(way);
+    }
+
     fn to_back(&mut self, way: usize, ways: usize) {
         let at = self.iter().position(|other| usize::from(*other) == way).unwrap_or(0);
         self[at..ways].rotate_left(1);
@@ -88,8 +101,12 @@ mod tests {
         let (mut order, mut list) = (O::START, (0..ways).collect::<Vec<_>>());
         for turn in 0..2000 {
             let way = turn * turn / 3 % ways;
-            list.retain(|other| *other != way);
-            if turn % 3 == 1 {
+            let last = list[ways - 1];
+            list.retain(|other| *other != if turn % 5 == 0 { last } else { way });
+            if turn % 5 == 0 {
+                list.insert(0, last);
+                order.last_to_front(last);
+            } else if turn % 3 == 1 {
                 list.push(way);
                 order.to_back(way, ways);
             } else {

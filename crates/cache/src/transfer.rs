@@ -1,293 +1,218 @@
-//! How lines come into the private caches of a core, how others lose them, and where they go when they are dropped.
+//! How lines come into the private caches of a core, and how others lose them.
 
 use crate::events::{Kind, Served};
 use crate::geometry::Inclusion;
-use crate::hierarchy::Hierarchy;
-use crate::line::{Line, Owner, State};
-use crate::set::Key;
+use crate::levels::{Levels, Request};
+use crate::line::{Line, State};
+use crate::set::{Filled, Key, Ways};
 
 /// What a private cache gets from outside.
 pub(crate) struct Brought {
     pub(crate) state: State,
     pub(crate) served: Served,
+    /// Whether the shared level had it.
+    pub(crate) hit: bool,
+}
+
+/// What other cores answer.
+#[derive(Clone, Copy)]
+struct Others {
+    /// In which state the best of their copies was.
+    strongest: State,
+    /// Those that keep a copy.
+    holders: u8,
+    /// Whether a changed line has to be written.
+    write_back: bool,
 }
 
 /// The cores of a set, the lowest first.
 fn each(cores: u8) -> impl Iterator<Item = usize> {
-    let mut rest = cores;
+    let mut rest = u32::from(cores);
     core::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
         let core = rest.trailing_zeros() as usize;
-        (rest != 0).then(|| {
-            rest &= rest - 1;
-            core
-        })
+        rest &= rest - 1;
+        Some(core)
     })
 }
 
-impl Hierarchy {
-    /// The cores other than `core` that may hold a line.
-    #[inline]
-    fn candidates(&self, core: usize, shared: Option<u8>) -> u8 {
-        let all = if self.geometry.shared.inclusion == Inclusion::Inclusive {
-            shared.unwrap_or(0)
-        } else {
-            (((1u32 << self.geometry.cores) - 1) & 0xff) as u8
-        };
-        all & !(1 << core)
+impl<P: Ways, S: Ways> Levels<P, S> {
+    /// The cores other than that of the request that may hold a line; `known` to the shared level, if it has the line.
+    #[inline(always)]
+    fn candidates(&self, request: Request, known: u8) -> u8 {
+        let all = if self.below.inclusion == Inclusion::Inclusive { known } else { self.all };
+        all & !(1 << request.core())
     }
 
-    /// Makes a copy that is here without the right to write into a modified one.
-    pub(crate) fn upgrade(&mut self, processor: usize, core: usize, key: Key, state: State) -> Served {
-        let mut served = Served::First;
-        if state != State::Exclusive {
-            self.events[processor].upgrades += 1;
-            let shared = self.caches.shared.find(key).map(|line| {
-                let cores = line.sharers();
-                line.set_sharers(1 << core);
-                cores
-            });
-            served = Served::Shared;
-            let candidates = self.candidates(core, shared);
-            for other in each(candidates) {
-                if self.caches.cores[other].invalidate(key) != State::Invalid {
-                    self.events[other * self.geometry.threads].invalidated += 1;
-                    served = Served::RemoteClean;
-                }
-            }
-            if self.geometry.shared.inclusion == Inclusion::Victim {
-                self.caches.shared.remove(key);
+    /// Gets the right to write into a copy that is here without.
+    #[inline(always)]
+    pub(crate) fn upgrade(&mut self, request: Request, key: Key, state: State) -> Served {
+        if state == State::Exclusive {
+            return Served::First;
+        }
+        self.take_from_others(request, key)
+    }
+
+    #[inline(never)]
+    fn take_from_others(&mut self, request: Request, key: Key) -> Served {
+        self.events[request.processor()].upgrades += 1;
+        let mut known = 0;
+        if let Some(line) = self.below.shared.find(key) {
+            known = line.sharers();
+            line.set_sharers(1 << request.core());
+        }
+        let mut served = Served::Shared;
+        for other in each(self.candidates(request, known)) {
+            if self.cores[other].invalidate(key) != State::Invalid {
+                self.events[other * self.geometry.threads].invalidated += 1;
+                served = Served::RemoteClean;
             }
         }
-        self.caches.cores[core].set_state(key, State::Modified);
+        if self.below.inclusion == Inclusion::Victim {
+            self.below.shared.remove(key);
+        }
         served
     }
 
-    /// Gets a line that the private levels asked lack from the shared level, other cores or memory.
+    /// Gets a line that the private levels asked lack from the shared level, other cores or memory. The core has copies in state `own`.
     #[inline(always)]
-    pub(crate) fn bring(
-        &mut self,
-        processor: usize,
-        core: usize,
-        key: Key,
-        kind: Kind,
-        owner: Owner,
-        demand: bool,
-    ) -> Brought {
-        let protocol = self.geometry.protocol;
-        let inclusion = self.geometry.shared.inclusion;
-        let write = kind == Kind::Write;
-        let (hit, dirty_below) = match self.caches.shared.touch(key) {
-            Some(line) => (Some(line.sharers()), line.state().is_dirty()),
-            None => (None, false),
-        };
-        // What an inclusive level does not know of this core is not in it.
-        let own = if inclusion == Inclusion::Inclusive && hit.unwrap_or(0) >> core & 1 == 0 {
-            State::Invalid
+    pub(crate) fn bring(&mut self, request: Request, key: Key, own: State, demand: bool) -> Brought {
+        let me = 1 << request.core();
+        let (write, inclusion) = (request.kind == Kind::Write, self.below.inclusion);
+        let set = self.below.shared.set(key.number);
+        let (others, mut state, mut served);
+        let way = set.find(key);
+        let hit = way.is_some();
+        if let Some(way) = way {
+            set.to_front(way);
+            let line = *set.line(way);
+            let candidates = self.candidates(request, line.sharers());
+            (others, state) = self.ask(candidates, request, key, own);
+            served = Served::Shared;
+            if inclusion != Inclusion::Victim {
+                let line = self.below.shared.set(key.number).line(way);
+                line.set_sharers(if write { me } else { line.sharers() | me });
+            } else if write || (others.holders == 0 && own == State::Invalid) {
+                self.below.shared.remove(key);
+                if line.state().is_dirty() {
+                    state = State::Modified;
+                }
+            }
+            if demand && others.strongest == State::Invalid && request.kind == Kind::Read {
+                let expected = inclusion == Inclusion::Inclusive && candidates != 0;
+                self.events[request.processor()].remote_miss += u64::from(expected);
+            }
         } else {
-            self.caches.cores[core].state_of(key)
-        };
-        let candidates = self.candidates(core, hit);
-        let mut strongest = State::Invalid;
-        let mut holders = 0u8;
-        let mut write_back = false;
-        let mut state = own;
-        if own == State::Invalid || (write && own != State::Modified) {
-            for other in each(candidates) {
-                let caches = &mut self.caches.cores[other];
-                let copy = if write { caches.invalidate(key) } else { caches.state_of(key) };
-                if copy == State::Invalid {
-                    continue;
-                }
-                strongest = strongest.max(copy);
-                let events = &mut self.events[other * self.geometry.threads];
-                events.snooped += u64::from(!matches!(copy, State::Shared));
-                if write {
-                    events.invalidated += 1;
-                } else {
-                    holders |= 1 << other;
-                    let snooped = protocol.snoop_read(copy);
-                    write_back |= snooped.write_back;
-                    if snooped.copy != copy {
-                        caches.set_state(key, snooped.copy);
-                    }
-                }
-            }
-            state = if write { State::Modified } else { protocol.read_fill(strongest != State::Invalid) };
-            if write && own != State::Invalid {
-                self.caches.cores[core].set_state(key, State::Modified);
-            }
-        }
-        let served = match (strongest, hit) {
-            (State::Modified | State::Owned, _) => Served::RemoteModified,
-            (State::Exclusive | State::Forward | State::Shared, _) => Served::RemoteClean,
-            (State::Invalid, Some(_)) => Served::Shared,
-            (State::Invalid, None) => Served::Memory,
-        };
-        let events = &mut self.events[processor];
-        if demand {
-            events.shared_misses += u64::from(hit.is_none());
-            match (kind, served) {
-                (Kind::Read, Served::RemoteModified) => events.hitm += 1,
-                (Kind::Write, Served::RemoteModified) => events.store_hitm += 1,
-                (Kind::Read, Served::RemoteClean) => events.hit_remote += 1,
-                (Kind::Read, Served::Shared) => {
-                    events.remote_miss += u64::from(inclusion == Inclusion::Inclusive && candidates != 0);
-                }
-                _ => {}
-            }
-        }
-        match (inclusion, hit) {
-            (Inclusion::Victim, Some(_)) => {
-                if write || (holders == 0 && own == State::Invalid) {
-                    self.caches.shared.remove(key);
-                    if dirty_below {
-                        state = State::Modified;
-                    }
-                }
-            }
-            (Inclusion::Victim, None) => {}
-            (_, Some(sharers)) => {
-                if let Some(line) = self.caches.shared.find(key) {
-                    line.set_sharers(if write { 1 << core } else { sharers | 1 << core });
-                }
-            }
-            (_, None) => {
-                let mut line = Line::new(key.number, State::Exclusive, owner);
-                line.set_sharers(holders | 1 << core);
-                let filled = self.caches.shared.insert(key, line);
+            (others, state) = self.ask(self.candidates(request, 0), request, key, own);
+            served = Served::Memory;
+            if inclusion != Inclusion::Victim {
+                let mut line = Line::new(key.number, State::Exclusive, request.owner);
+                line.set_sharers(others.holders | me);
+                let filled = self.below.shared.insert(key, line);
                 if filled.victim.is_valid() {
-                    self.drop_shared(filled.victim, owner);
+                    self.drop_shared(filled, request);
                 }
             }
         }
-        if write_back {
-            self.write_below(key);
+        if others.strongest != State::Invalid {
+            served = self.count_answer(request, &others, demand);
+            if others.write_back {
+                self.below.write(key);
+            }
         }
-        Brought { state, served }
+        Brought { state, served, hit }
     }
 
-    /// A changed line goes to the shared level, if it is there, or to memory.
+    /// The same, where it is not worth to have it in place.
+    #[inline(never)]
+    pub(crate) fn bring_apart(&mut self, request: Request, key: Key, own: State, demand: bool) -> Brought {
+        self.bring(request, key, own, demand)
+    }
+
+    /// Asks other cores, where that is needed: what they answer, and in which state the core that asks has the line then.
     #[inline(always)]
-    fn write_below(&mut self, key: Key) {
-        match self.caches.shared.find(key) {
-            Some(line) => line.set_state(State::Modified),
-            None => self.memory_writes += 1,
+    fn ask(&mut self, candidates: u8, request: Request, key: Key, own: State) -> (Others, State) {
+        let write = request.kind == Kind::Write;
+        let mut others = Others { strongest: State::Invalid, holders: 0, write_back: false };
+        if own != State::Invalid && (!write || own == State::Modified) {
+            return (others, own);
+        }
+        if candidates != 0 {
+            others = self.snoop(candidates, key, write);
+        }
+        if !write {
+            return (others, self.geometry.protocol.read_fill(others.strongest != State::Invalid));
+        }
+        if own != State::Invalid {
+            let caches = &mut self.cores[request.core()];
+            caches.set_state_in_first(key, false, State::Modified);
+            caches.set_state_in_first(key, true, State::Modified);
+        }
+        (others, State::Modified)
+    }
+
+    /// Another core had a copy.
+    #[inline(always)]
+    fn count_answer(&mut self, request: Request, others: &Others, demand: bool) -> Served {
+        let changed = others.strongest.is_dirty();
+        let events = &mut self.events[request.processor()];
+        if demand {
+            match request.kind {
+                Kind::Read if changed => events.hitm += 1,
+                Kind::Read => events.hit_remote += 1,
+                Kind::Write => events.store_hitm += u64::from(changed),
+                Kind::Fetch => {}
+            }
+        }
+        if changed {
+            Served::RemoteModified
+        } else {
+            Served::RemoteClean
         }
     }
 
-    /// The shared level dropped a line that `by` drove out.
+    /// Asks other cores for a line that one wants to read or to write.
+    #[inline(never)]
+    fn snoop(&mut self, candidates: u8, key: Key, write: bool) -> Others {
+        let mut others = Others { strongest: State::Invalid, holders: 0, write_back: false };
+        for other in each(candidates) {
+            let caches = &mut self.cores[other];
+            let copy = if write {
+                caches.invalidate(key)
+            } else {
+                let (copy, back) = caches.snoop_read(self.geometry.protocol, key);
+                others.write_back |= back;
+                copy
+            };
+            if copy == State::Invalid {
+                continue;
+            }
+            others.strongest = others.strongest.max(copy);
+            others.holders |= u8::from(!write) << other;
+            let events = &mut self.events[other * self.geometry.threads];
+            events.snooped += u64::from(copy != State::Shared);
+            events.invalidated += u64::from(write);
+        }
+        others
+    }
+
+    /// The shared level dropped a line that the request drove out.
     #[inline(always)]
-    fn drop_shared(&mut self, victim: Line, by: Owner) {
-        self.evictions.count(by, victim.owner());
+    fn drop_shared(&mut self, filled: Filled, request: Request) {
+        let Filled { victim, key, .. } = filled;
+        self.below.evictions.count(request.owner, victim.owner());
         let mut dirty = victim.state().is_dirty();
-        if self.geometry.shared.inclusion == Inclusion::Inclusive {
-            let key = Key::new(victim.number());
+        if self.below.inclusion == Inclusion::Inclusive {
             for core in each(victim.sharers()) {
-                let state = self.caches.cores[core].remove(key);
+                let state = self.cores[core].remove(key);
                 if state != State::Invalid {
                     dirty |= state.is_dirty();
                     self.events[core * self.geometry.threads].back_invalidated += 1;
                 }
             }
         }
-        self.memory_writes += u64::from(dirty);
-    }
-
-    #[inline(always)]
-    pub(crate) fn fill_second(&mut self, processor: usize, core: usize, key: Key, state: State, owner: Owner) {
-        let Some(second) = &mut self.caches.cores[core].second else { return };
-        let filled = second.insert(key, Line::new(key.number, state, owner));
-        let events = &mut self.events[processor];
-        events.line_in(state);
-        events.lines_in_invalid += u64::from(filled.was_invalidated);
-        let victim = filled.victim;
-        if !victim.is_valid() {
-            return;
-        }
-        self.private_evictions.count(owner, victim.owner());
-        self.dropped_by_second(processor, core, victim, owner);
-    }
-
-    #[inline(always)]
-    fn dropped_by_second(&mut self, processor: usize, core: usize, victim: Line, by: Owner) {
-        let key = Key::new(victim.number());
-        let caches = &mut self.caches.cores[core];
-        if self.geometry.second.is_some_and(|level| level.inclusion == Inclusion::Inclusive) {
-            caches.data.remove(key);
-            caches.instruction.remove(key);
-        } else if caches.data.state_of(key) != State::Invalid || caches.instruction.state_of(key) != State::Invalid {
-            return;
-        }
-        self.lost(processor, key, victim, by);
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
-    pub(crate) fn fill_first(
-        &mut self,
-        processor: usize,
-        core: usize,
-        key: Key,
-        instruction: bool,
-        state: State,
-        owner: Owner,
-        alone: bool,
-    ) {
-        let caches = &mut self.caches.cores[core];
-        let array = if instruction { &mut caches.instruction } else { &mut caches.data };
-        let filled = array.insert(key, Line::new(key.number, state, owner));
-        if alone {
-            let events = &mut self.events[processor];
-            events.line_in(state);
-            events.lines_in_invalid += u64::from(filled.was_invalidated);
-        }
-        let victim = filled.victim;
-        if !victim.is_valid() {
-            return;
-        }
-        if alone {
-            self.private_evictions.count(owner, victim.owner());
-        }
-        if !victim.state().is_dirty() && self.geometry.shared.inclusion != Inclusion::Victim {
-            return;
-        }
-        let gone = Key::new(victim.number());
-        let caches = &mut self.caches.cores[core];
-        let other = if instruction { &caches.data } else { &caches.instruction };
-        if other.state_of(gone) != State::Invalid {
-            return;
-        }
-        if let Some(second) = &mut caches.second {
-            if second.state_of(gone) != State::Invalid {
-                return;
-            }
-            if victim.state().is_dirty() {
-                // Never met under an inclusive second level, which has every line of the first.
-                let filled = second.insert(gone, Line::new(victim.number(), victim.state(), victim.owner()));
-                let next = filled.victim;
-                if next.is_valid() {
-                    self.private_evictions.count(owner, next.owner());
-                    self.dropped_by_second(processor, core, next, owner);
-                }
-                return;
-            }
-        }
-        self.lost(processor, gone, victim, owner);
-    }
-
-    /// The last copy of a core is gone.
-    #[inline(always)]
-    fn lost(&mut self, processor: usize, key: Key, line: Line, by: Owner) {
-        let dirty = line.state().is_dirty();
-        self.events[processor].write_backs += u64::from(dirty);
-        if self.geometry.shared.inclusion == Inclusion::Victim && self.caches.shared.state_of(key) == State::Invalid {
-            let state = if dirty { State::Modified } else { State::Exclusive };
-            let filled = self.caches.shared.insert(key, Line::new(key.number, state, line.owner()));
-            if filled.victim.is_valid() {
-                self.drop_shared(filled.victim, by);
-            }
-        } else if dirty {
-            self.write_below(key);
-        }
+        self.below.memory_writes += u64::from(dirty);
     }
 }
