@@ -92,37 +92,41 @@ impl Release {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReleaseGuard {
     period: Duration,
-    burst: Burst,
-    /// The next release may not come before this,
+    burst: Option<Burst>,
+    /// The next release may not come before this.
     earliest: Instant,
-    /// nor by more than the jitter before this: a period after the one before, or after when that was due.
+    /// Where releases bunch: a period after the one before, or after when that was due; the next release may come before this by no more
+    /// than the jitter.
     due: Instant,
 }
 
 impl ReleaseGuard {
     /// Before the first release. Without a burst, a period lies between two releases.
     pub fn new(period: Duration, burst: Option<Burst>) -> ReleaseGuard {
-        let burst = burst.unwrap_or(Burst { jitter: Duration::ZERO, distance: period });
         ReleaseGuard { period, burst, earliest: Instant::ZERO, due: Instant::ZERO }
     }
 
     /// When the job of what arrived at `at` is to be released.
     pub fn nominal(&self, at: Instant) -> Instant {
-        let early = Instant::from_nanos(self.due.as_nanos().saturating_sub(self.burst.jitter.as_nanos()));
-        at.max(self.earliest).max(early)
+        at.max(self.earliest)
     }
 
     /// Whether the job of what arrived at `at` is to be released at that very time.
     #[inline(always)]
     pub const fn allows(&self, at: Instant) -> bool {
-        let early = self.due.as_nanos().saturating_sub(self.burst.jitter.as_nanos());
-        at.as_nanos() >= self.earliest.as_nanos() && at.as_nanos() >= early
+        at.as_nanos() >= self.earliest.as_nanos()
     }
 
     /// A job is released then, which [`ReleaseGuard::nominal`] gave.
     #[inline]
     pub fn release(&mut self, nominal: Instant) {
-        self.earliest = nominal.saturating_add(self.burst.distance);
-        self.due = self.due.max(nominal).saturating_add(self.period);
+        self.earliest = match self.burst {
+            None => nominal.saturating_add(self.period),
+            Some(Burst { jitter, distance }) => {
+                self.due = self.due.max(nominal).saturating_add(self.period);
+                let early = Instant::from_nanos(self.due.as_nanos().saturating_sub(jitter.as_nanos()));
+                nominal.saturating_add(distance).max(early)
+            }
+        };
     }
 }

@@ -21,11 +21,11 @@ const SHORTEST_TICK: u64 = 50;
 /// The core that has the interrupt controller.
 pub const LINES_CORE: usize = 0;
 
-/// The brand, plus one, that each line is wired to.
+/// The brand, plus one, that each line is wired to. Known to the entry code.
 pub static LINES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
 /// The component, plus one, of whose tasks each line releases jobs.
 static RELEASES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
-/// Lines that may interrupt, as bits.
+/// Lines that may interrupt, as bits. Known to the entry code.
 pub static OPEN: AtomicU32 = AtomicU32::new(0);
 /// The brand, plus one, above the period (microseconds) of each core's tick.
 pub static TICKS: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
@@ -132,6 +132,11 @@ pub fn set_up_releases(component: u16, lines: u32) {
 /// Whether the line releases jobs.
 pub fn releases(line: usize) -> bool {
     RELEASES[line % lines::COUNT].load(SeqCst) != 0
+}
+
+/// The entry code may handle interrupts of lines that release jobs. Once their controller is found, where cores take no turns.
+pub fn shorten_releases() {
+    (0..lines::COUNT).filter(|line| releases(*line)).for_each(lines::shorten);
 }
 
 /// Whether any line releases jobs.

@@ -39,6 +39,8 @@ ways_in_and_out! {
     no_selector = const offset_of!(Core, no_selector),
     aside = const offset_of!(Core, aside),
     plain_timer = sym crate::machine::PLAIN_TIMER,
+    line_brands = sym crate::event_source::LINES,
+    open_lines = sym crate::event_source::OPEN,
     expiry = const offset_of!(Core, expiry),
     idle = const offset_of!(Core, idle),
     root = const offset_of!(Core, root),

@@ -136,6 +136,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
             slice::set_up();
         }
     }
+    if turn() == 0 {
+        event_source::shorten_releases();
+    }
     PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
     say!(
         "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz, {} ticks since reset",

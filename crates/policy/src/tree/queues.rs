@@ -17,7 +17,7 @@ pub(crate) struct Queues {
 /// See [`Queues::first_queue`].
 pub(crate) struct FirstQueue<'a> {
     heap: &'a mut Vec<Key>,
-    places: &'a mut [u32],
+    places: &'a mut Vec<u32>,
 }
 
 impl FirstQueue<'_> {
@@ -25,15 +25,33 @@ impl FirstQueue<'_> {
     pub(crate) fn peek(&self) -> Option<Key> {
         self.heap.first().copied()
     }
-    /// Puts the key of an entity in that is in no queue and before all that are in this one.
+    /// Whether a key may be added; so it is where the entity is in no queue. Who looks before has no call in its way.
     #[inline(always)]
-    pub(crate) fn add_first(self, key: Key) {
-        debug_assert!(self.peek().is_none_or(|first| key < first) && self.places[key.place()] == OUT);
-        let mut hole = self.heap.len();
+    pub(crate) fn has_room(&self) -> bool {
+        self.heap.len() < self.heap.capacity()
+    }
+    /// Puts the key of an entity in that is in no queue, where this one is empty.
+    #[inline(always)]
+    pub(crate) fn add_only(mut self, key: Key) {
+        debug_assert!(self.heap.is_empty() && self.places[key.place()] == OUT);
         self.heap.push(key);
-        let (heap, places) = (&mut self.heap[..], self.places);
+        self.note(key, 0);
+    }
+    /// Puts the key of an entity in that is in no queue and before the first one here, hence before all.
+    #[inline(always)]
+    pub(crate) fn add_before(mut self, first: Key, key: Key) {
+        debug_assert!(self.peek() == Some(first) && key < first && self.places[key.place()] == OUT);
+        let mut hole = self.heap.len();
+        self.heap.push(first);
+        // Mostly that was the only one.
+        if let [top, _] = &mut self.heap[..] {
+            *top = key;
+            self.note(first, 1);
+            return self.note(key, 0);
+        }
         while hole > 0 {
             let parent = (hole - 1) / 2;
+            let (heap, places) = (&mut self.heap[..], &mut self.places[..]);
             let (Some(above), Some(below)) = (heap.get(parent).copied(), heap.get_mut(hole)) else { return };
             *below = above;
             if let Some(place) = places.get_mut(above.place()) {
@@ -41,8 +59,15 @@ impl FirstQueue<'_> {
             }
             hole = parent;
         }
-        if let (Some(first), Some(place)) = (heap.first_mut(), places.get_mut(key.place())) {
-            (*first, *place) = (key, 0);
+        if let Some(top) = self.heap.first_mut() {
+            *top = key;
+        }
+        self.note(key, 0);
+    }
+    #[inline(always)]
+    fn note(&mut self, key: Key, place: usize) {
+        if let Some(of) = self.places.get_mut(key.place()) {
+            *of = place as u32;
         }
     }
 }

@@ -8,6 +8,7 @@
 //! nothing can change but that this one has the resource and the core.
 
 use super::domain::Domain;
+use super::queues::FirstQueue;
 use crate::heap::Key;
 use crate::records::{OnCore, Recorder};
 use crate::{Decision, Running};
@@ -39,34 +40,43 @@ impl Domain {
         sink: &mut S,
     ) -> Option<Decision> {
         let ([core_state], tasks) = (&mut self.core_states[..], &mut self.tasks[..]) else { return None };
-        let elapsed = Duration::from_nanos(now.as_nanos().checked_sub(core_state.since.as_nanos())?);
-        let timer = self.due.peek().map_or(Instant::NEVER, Key::time);
         let place = *self.places.get(task.index())?;
         let arrived = tasks.get(place)?;
         debug_assert!(self.arrives_first);
-        if timer <= now || at > now || !arrived.arrives_first(at) {
+        if at > now || !arrived.arrives_first(at) {
+            return None;
+        }
+        let key = Domain::key_of_release(arrived, place, at);
+        let timer = self.due.peek().map_or(Instant::NEVER, Key::time);
+        if timer <= now || now < core_state.since {
             return None;
         }
         // Without servers, there is one queue.
         debug_assert!(core_state.replenish.peek().is_none() && core_state.ghosts.is_empty() && arrived.queue == 0);
-        let (key, subject, job) = (Domain::key_of_release(arrived, place, at), arrived.subject, arrived.released());
-        let queue = self.queues.first_queue()?;
-        let left = match (core_state.doing, queue.peek()) {
-            (OnCore::Idle, None) if is_idle => None,
-            (OnCore::Job { place: runs, job }, Some(first)) if !is_idle => {
+        debug_assert!(core_state.is_in_root());
+        let queue = self.queues.first_queue().filter(FirstQueue::has_room)?;
+        // Where an arm has nothing more to ask, it is the short way.
+        let left = match core_state.doing {
+            OnCore::Idle if is_idle && queue.peek().is_none() => {
+                queue.add_only(key);
+                None
+            }
+            OnCore::Job { place: runs, job } if !is_idle => {
+                let first = queue.peek()?;
                 let running = tasks.get_mut(runs)?;
                 if first.place() != runs || first < key || !running.runs_on() {
                     return None;
                 }
-                running.charge_unlimited(elapsed);
+                queue.add_before(first, key);
+                // It is no earlier, as was seen above.
+                let elapsed = now.as_nanos().wrapping_sub(core_state.since.as_nanos());
+                running.charge_unlimited(Duration::from_nanos(elapsed));
                 Some((running.subject, job))
             }
             _ => return None,
         };
-        // From here on it is the short way.
-        debug_assert!(core_state.is_in_root());
-        queue.add_first(key);
         let arrived = &mut tasks[place];
+        let (subject, job) = (arrived.subject, arrived.released());
         arrived.release_alone(at, job);
         core_state.go_to(now, place, job);
         let mut records = Recorder { sink, core: core_state.id, now };

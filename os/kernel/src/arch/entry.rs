@@ -9,6 +9,7 @@
 //! | `calls.s`, `wide.s` | invocation and return, with five words and with ten |
 //! | `dispatch.s` | the root's dispatch; the way to the kernel's Rust for calls that are not done here |
 //! | `timer.s` | interrupts and faults; the root's time-out and the core's tick |
+//! | `lines.s` | interrupts of lines that release jobs |
 //! | `leave.s` | the way out |
 //! | `traps.s` | the vectors |
 //!
@@ -40,6 +41,7 @@ macro_rules! ways_in_and_out {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/wide.s")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/dispatch.s")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/timer.s")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/lines.s")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/leave.s")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/arch/entry/traps.s")),
             region_pending = const core::mem::offset_of!(tactus_abi::shared::Region, event_pending),
@@ -89,6 +91,15 @@ macro_rules! ways_in_and_out {
             apic = const $crate::arch::paging::DIRECT + $crate::arch::apic::BASE,
             apic_end = const $crate::arch::apic::END_OF_INTERRUPT,
             apic_initial_count = const $crate::arch::apic::INITIAL_COUNT,
+            direct = const $crate::arch::paging::DIRECT,
+            lines = const $crate::arch::registers::LINES,
+            vector_lines = const $crate::arch::registers::VECTOR_LINES,
+            line_controller = sym $crate::arch::lines::CONTROLLER,
+            line_controller_value = const $crate::arch::lines::VALUE,
+            line_silencing = sym $crate::arch::lines::SILENCING,
+            event_line = const tactus_abi::shared::event::LINE,
+            region_lines = const core::mem::offset_of!(tactus_abi::shared::Region, lines),
+            region_line_times = const core::mem::offset_of!(tactus_abi::shared::Region, line_times),
             awake = sym $crate::arch::idle::AWAKE,
             clock_keeper = sym $crate::arch::idle::CLOCK_KEEPER,
             region_idle = const core::mem::offset_of!(tactus_abi::shared::Region, idle),

@@ -15,8 +15,13 @@ pub const COUNT: usize = LINES as usize;
 const OLD: usize = 16;
 const MASKED: u32 = 1 << 16;
 
-/// Physical address of the I/O APIC; 0 if there is none.
-static CONTROLLER: AtomicU64 = AtomicU64::new(0);
+/// Physical address of the I/O APIC; 0 if there is none. Known to the entry code, as are the next two.
+pub static CONTROLLER: AtomicU64 = AtomicU64::new(0);
+/// How far the register for values is from that which selects.
+pub const VALUE: u64 = 0x10;
+/// What [`silence`] writes for each line whose interrupts the entry code may handle: the number of the I/O APIC's register, and above it
+/// the value; 0 for all others.
+pub static SILENCING: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
 /// Of each line: the input that it is connected to, with polarity and trigger mode as the I/O APIC wants them.
 static INPUTS: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
 /// The APIC number of the core that gets the interrupts.
@@ -78,6 +83,14 @@ pub fn silence(line: usize) {
     apic::end_of_interrupt();
 }
 
+/// The entry code may handle the line's interrupts, if there is an I/O APIC. Once that is found.
+pub fn shorten(line: usize) {
+    if CONTROLLER.load(Relaxed) != 0 {
+        let value = u64::from(mode(line) | MASKED) << 32 | u64::from(entry(line));
+        SILENCING[line].store(value, Relaxed);
+    }
+}
+
 /// The same where there is no I/O APIC.
 #[cold]
 #[inline(never)]
@@ -103,6 +116,6 @@ fn write(address: u64, register: u32, value: u32) {
     // SAFETY: the controller's registers, mapped at `direct`: selects one, writes it.
     unsafe {
         direct::<u32>(address).write_volatile(register);
-        direct::<u32>(address + 0x10).write_volatile(value);
+        direct::<u32>(address + VALUE).write_volatile(value);
     }
 }

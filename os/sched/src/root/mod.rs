@@ -138,12 +138,12 @@ pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -
     let component = u32::from(caller.component());
     let own = match by_number {
         0 => nth_raised(&running.state, component, event),
-        _ => Some(event as usize),
+        _ => u16::try_from(event).ok().map(TaskId),
     };
-    let task = own.filter(|own| running.state.counts.get(*own).is_some_and(|task| task.raiser == component));
-    let Some(task) = task else { return [2, 0] };
+    let is_raised = |task: &TaskId| running.state.counts.get(task.index()).is_some_and(|it| it.raiser == component);
+    let Some(task) = own.filter(is_raised) else { return [2, 0] };
     // At the time of the call of the policy. If anything else has come, the kernel refuses the dispatch, and it is handled then.
-    let arrival = (TaskId(task as u16), Instant::NEVER);
+    let arrival = (task, None);
     if let Some(due) = short_way::arrive::<R>(CoreId(core), running, arrival, (SWITCH_RETURN, false)) {
         decide_locked::<Root<R>>(state::running::<R>(core), core, 0, due, SWITCH_RETURN);
     }
@@ -152,9 +152,9 @@ pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -
 
 /// The n-th of the tasks whose arrivals the component raises.
 #[cold]
-fn nth_raised(state: &CoreState, component: u32, event: u64) -> Option<usize> {
+fn nth_raised(state: &CoreState, component: u32, event: u64) -> Option<TaskId> {
     let raised = state.counts.iter().enumerate().filter(|(_, task)| task.raiser == component);
-    raised.map(|(task, _)| task).nth(event as usize)
+    raised.map(|(task, _)| TaskId(task as u16)).nth(event as usize)
 }
 
 /// A job has left a critical section for which another one waited when the job was given its core; or, if `asks` is not 0, it wants the

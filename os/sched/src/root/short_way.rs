@@ -7,7 +7,7 @@
 use crate::root::state::{self, Core, CoreState, RootProgram};
 use crate::root::verdict::Releasing;
 use crate::root::{arrivals, lost, publish, sections, upcall_for, Root, ARRIVED, UNLOCKED};
-use crate::runtime::{dispatch, Caller as _, ClockReading, Dispatched, Next};
+use crate::runtime::{dispatch_once, Caller as _, ClockReading, Dispatched, Next};
 use tactus_policy::{Decision, Policy, MOST_RECORDS};
 use tactus_record::{EntryReason, EventKind, InputKind, Sink as _, Stored, Subject};
 use tactus_rt::abi::call::{SWITCH_RETURN, SWITCH_UPCALL_DONE};
@@ -63,8 +63,8 @@ pub fn lines<R: RootProgram>(core: u8) -> ! {
     let line = lines.trailing_zeros() as usize;
     let due = match running.state.system.lines.get(line).copied().flatten() {
         Some(task) if lines & lines.wrapping_sub(1) == 0 => {
-            let at = running.state.instant(region.line_time(line));
-            arrive::<R>(CoreId(core), running, (task, at), (SWITCH_UPCALL_DONE, true)).unwrap_or(0)
+            let stamp = region.line_time(line);
+            arrive::<R>(CoreId(core), running, (task, Some(stamp)), (SWITCH_UPCALL_DONE, true)).unwrap_or(0)
         }
         _ => {
             arrivals::push_lines(&mut running.state, region, lines);
@@ -75,13 +75,14 @@ pub fn lines<R: RootProgram>(core: u8) -> ! {
     upcall_for::<R>(core, due, state::running::<R>(core))
 }
 
-/// Something has arrived for the task, by a call of the thread that runs or by a line, and nothing else is due. What is due for the long
-/// path; nothing if the decision was dispatched, and the thread that called goes on. `may_idle`: whether the core may have been idle.
+/// Something has arrived for the task, by a call of the thread that runs or by a line, and nothing else is due: at this reading of the
+/// time-stamp counter, or now. What is due for the long path; nothing if the decision was dispatched, and the thread that called goes on.
+/// `may_idle`: whether the core may have been idle.
 #[inline(always)]
 pub fn arrive<R: RootProgram>(
     core: CoreId,
     mut running: Borrowed<'static, Core<R::Policy>>,
-    arrival: (TaskId, Instant),
+    arrival: (TaskId, Option<u64>),
     (flags, may_idle): (u64, bool),
 ) -> Option<u64> {
     let Core { policy, own, state } = &mut *running;
@@ -91,30 +92,31 @@ pub fn arrive<R: RootProgram>(
         release(state, (*policy, own), core, arrival, Way::Idle)
     } else {
         drop(running);
-        return arrive_busy::<R>(core, arrival, flags);
+        return arrive_busy::<R>(core, arrival.0, arrival.1, flags);
     };
     drop(running);
     match next {
         Some(next) => give::<R>(core, &next, flags),
-        None => arrive_behind::<R>(core, arrival, flags),
+        None => arrive_behind::<R>(core, arrival.0, arrival.1, flags),
     }
 }
 
 /// The same where the core is not idle.
 #[inline(never)]
-fn arrive_busy<R: RootProgram>(core: CoreId, arrival: (TaskId, Instant), flags: u64) -> Option<u64> {
-    arrive::<R>(core, state::running::<R>(core.0)?, arrival, (flags, false))
+fn arrive_busy<R: RootProgram>(core: CoreId, task: TaskId, stamp: Option<u64>, flags: u64) -> Option<u64> {
+    arrive::<R>(core, state::running::<R>(core.0)?, (task, stamp), (flags, false))
 }
 
 /// The same where the job that is released may have to wait, or has no short way.
 #[inline(never)]
-fn arrive_behind<R: RootProgram>(core: CoreId, arrival: (TaskId, Instant), flags: u64) -> Option<u64> {
+fn arrive_behind<R: RootProgram>(core: CoreId, task: TaskId, stamp: Option<u64>, flags: u64) -> Option<u64> {
     let mut running = state::running::<R>(core.0)?;
     let Core { policy, own, state } = &mut *running;
-    let usual = state.sections.is_empty() && policy.may_arrive(own, arrival.0);
-    let next = if usual { release(state, (*policy, own), core, arrival, Way::Behind) } else { None };
+    let usual = state.sections.is_empty() && policy.may_arrive(own, task);
+    let next = if usual { release(state, (*policy, own), core, (task, stamp), Way::Behind) } else { None };
     let Some(next) = next else {
-        state.arrivals.push(arrival.0, arrival.1);
+        let at = stamp.map_or(Instant::NEVER, |stamp| state.instant(stamp));
+        state.arrivals.push(task, at);
         return Some(ARRIVED);
     };
     drop(running);
@@ -139,17 +141,24 @@ fn release<P: Policy>(
     state: &mut CoreState,
     (policy, own): (&P, &mut P::Core),
     core: CoreId,
-    (task, at): (TaskId, Instant),
+    (task, stamp): (TaskId, Option<u64>),
     way: Way,
 ) -> Option<Next> {
-    let (look, limit) = match way {
-        Way::Idle | Way::Busy => (state.read_nanosecond_clock(), state.arrival_limit),
-        Way::Behind => (state.read_clock(), state.lone_limit),
+    let is_first = way != Way::Behind;
+    let (look, limit) = match is_first {
+        true => (state.read_nanosecond_clock(), state.arrival_limit),
+        false => (state.read_clock(), state.lone_limit),
     };
     // What had arrived before was told in the long path that found it.
     debug_assert!(state.arrivals.are_none());
     let mut writer = state.ring.reserve().filter(|_| look.now < limit)?;
-    let (level, at) = (EntryReason::Arrival as u8, at.min(look.now));
+    let level = EntryReason::Arrival as u8;
+    let at = match stamp {
+        // It may have come before the run began.
+        Some(stamp) if is_first => Instant::from_nanos(stamp.saturating_sub(state.epoch)).min(look.now),
+        Some(stamp) => state.instant(stamp).min(look.now),
+        None => look.now,
+    };
     writer.store(Stored::about(state.running.with_level(level), look.now, core, EventKind::Enter, 0, 0));
     let input = Subject::new(task, InputKind::Arrival as u8);
     writer.store(Stored::about(input, look.now, core, EventKind::Input, 0, at.as_nanos()));
@@ -161,11 +170,11 @@ fn release<P: Policy>(
     if let Some(counts) = state.counts.get_mut(task.index()) {
         counts.released += 1;
     }
-    let after = match way {
-        Way::Idle | Way::Busy => state.read_nanosecond_clock(),
-        Way::Behind => state.read_clock(),
+    let (after, counts_nanoseconds) = match is_first {
+        true => (state.read_nanosecond_clock(), true),
+        false => (state.read_clock(), state.nanosecond_clock),
     };
-    let next = keep(state, (core, &decision), (writer, level), (look.stamp, after));
+    let next = keep(state, (core, &decision, counts_nanoseconds), (writer, level), (look.stamp, after));
     Some(next)
 }
 
@@ -206,15 +215,16 @@ fn keep_looking(
     writing: (ReservedWriter, u8),
     stamp: u64,
 ) -> Next {
-    let after = state.read_clock();
-    keep(state, decided, writing, (stamp, after))
+    let (after, nanosecond_clock) = (state.read_clock(), state.nanosecond_clock);
+    keep(state, (decided.0, decided.1, nanosecond_clock), writing, (stamp, after))
 }
 
-/// Records what was decided, and keeps and publishes it. Who is to run, from the reading `stamp` of the time-stamp counter on.
+/// Records what was decided, and keeps and publishes it. Who is to run, from the reading `stamp` of the time-stamp counter on; which
+/// counts nanoseconds, or not.
 #[inline(always)]
 fn keep(
     state: &mut CoreState,
-    (core, decision): (CoreId, &Decision),
+    (core, decision, nanosecond_clock): (CoreId, &Decision, bool),
     (mut writer, level): (ReservedWriter, u8),
     (stamp, after): (u64, ClockReading),
 ) -> Next {
@@ -224,17 +234,18 @@ fn keep(
     };
     writer.store(Stored::about(subject, after.now, core, EventKind::Leave, job, decision.timer.as_nanos()));
     state.ring.keep_reserved(writer);
-    state.decide(decision);
+    state.decide_by(decision, nanosecond_clock);
+    let next = state.next();
     publish(state, decision, stamp);
     state.ring.note_time(after.now);
-    state.next()
+    next
 }
 
 /// Gives the core to whom was decided. What is due then for the long path; nothing if the core has come back.
 #[inline(always)]
 fn give<R: RootProgram>(core: CoreId, next: &Next, flags: u64) -> Option<u64> {
     OwnRegion::of(core.0).set_next_thread(next.thread);
-    match dispatch::<Root<R>>(next, flags) {
+    match dispatch_once::<Root<R>>(next, flags) {
         Dispatched::Taken => None,
         Dispatched::Refused => Some(0),
         Dispatched::Stopped => Some(state::running::<R>(core.0).map_or(0, |mut running| lost(&mut running.state))),

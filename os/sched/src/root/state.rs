@@ -219,10 +219,17 @@ impl CoreState {
     /// Keeps a decision and what follows from it.
     #[inline(always)]
     pub fn decide(&mut self, decision: &Decision) {
+        self.decide_by(decision, self.nanosecond_clock);
+    }
+
+    /// The same where it is known whether the time-stamp counter counts nanoseconds.
+    #[inline(always)]
+    pub fn decide_by(&mut self, decision: &Decision, nanosecond_clock: bool) {
+        debug_assert_eq!(nanosecond_clock, self.nanosecond_clock);
         // The limit is no later than the end of the run, of which there is a reading.
         self.wake = decision.timer.min(self.limit);
         self.timeout =
-            if self.nanosecond_clock { self.epoch.wrapping_add(self.wake.as_nanos()) } else { converted(self.wake) };
+            if nanosecond_clock { self.epoch.wrapping_add(self.wake.as_nanos()) } else { converted(self.wake) };
         (self.thread, self.running, self.job) = match decision.run {
             Some(running) => {
                 let thread = self.first_thread + u64::from(running.task.0);

@@ -128,6 +128,16 @@ pub fn dispatch<R: Role>(next: &Next, flags: u64) -> Dispatched {
     }
 }
 
+/// As [`dispatch`], but once: where the thread's last core has not saved it yet, the long path waits for that.
+#[inline(always)]
+pub fn dispatch_once<R: Role>(next: &Next, flags: u64) -> Dispatched {
+    match R::ready(next).and_then(|()| calls::switch_thread(next.thread, flags, next.timeout)) {
+        Ok(()) => Dispatched::Taken,
+        Err(Error::Busy | Error::Again) => Dispatched::Refused,
+        Err(_) => Dispatched::Stopped,
+    }
+}
+
 /// Makes the policy from the plan that the image holds for this scheduler. Ends the run where that cannot be.
 pub fn make_policy<P: Program>() -> (PolicyConfig, P, Vec<P::Core>) {
     let Ok(config) = PolicyConfig::decode_for::<P>(plan()) else { fail("a scheduler cannot read its plan") };

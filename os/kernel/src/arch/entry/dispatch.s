@@ -74,7 +74,7 @@ switch:
 # Whoever was dispatched goes on: as after an interrupt, or as below.
 switch_leave:
     cmp dword ptr [rax + {vector}], {vector_switched}
-    jne resume
+    jne resume_thread
 # The thread's own dispatch, by which it left, succeeded.
 resume_switched:
     mov rcx, [rax + {rip}]
@@ -99,26 +99,29 @@ resume_switched:
 # Somebody whom a component called that is no brand's: goes on there, as if the call had ended.
 13: cmp rsi, {switch_return}
     jne switch_other
-    movzx eax, byte ptr [rbp + {thread_depth}]
-    sub eax, 1
+    movzx r11d, byte ptr [rbp + {thread_depth}]
+    sub r11d, 1
     jc switch_other
-    lea rax, [rax + rax * 2]
-    cmp word ptr [rbp + rax * 8 + {thread_frames} + {frame_component} + 2], 0
+    lea r14, [r11 + r11 * 2]
+    cmp word ptr [rbp + r14 * 8 + {thread_frames} + {frame_component} + 2], 0
     jne switch_other
     cmp byte ptr [rbp + {thread_counted}], 0
     jne 6f
-    jmp 2b
-7:  movzx eax, byte ptr [rbp + {thread_depth}]
-    sub eax, 1
-    mov [rbp + {thread_depth}], al
-    lea rax, [rax + rax * 2]
-    mov ecx, [rbp + rax * 8 + {thread_frames} + {frame_component}]
+    take_thread
+    charge_caller
+# r11: the place of the caller's last frame; r14: three times that.
+8:  mov [rbp + {thread_depth}], r11b
+    mov ecx, [rbp + r14 * 8 + {thread_frames} + {frame_component}]
     mov [rbp + {thread_component}], cx
-    mov rcx, [rbp + rax * 8 + {thread_frames} + {frame_rip}]
+    mov rcx, [rbp + r14 * 8 + {thread_frames} + {frame_rip}]
     mov [rbp + {thread_rip}], rcx
-    mov rcx, [rbp + rax * 8 + {thread_frames} + {frame_rsp}]
+    mov rcx, [rbp + r14 * 8 + {thread_frames} + {frame_rsp}]
     mov [rbp + {thread_rsp}], rcx
     jmp 14b
+7:  movzx r11d, byte ptr [rbp + {thread_depth}]
+    sub r11d, 1
+    lea r14, [r11 + r11 * 2]
+    jmp 8b
 
 # Threads whose time is counted in slots: here if the root alone counts it.
 # r14: the path, then the slot's number; rax: its place; rdx: the time, then three times the list's end.

@@ -27,6 +27,8 @@ resume:
     mov rax, gs:[{current}]
     test rax, rax
     jz 1f
+# rax: the thread.
+resume_thread:
     mov rbx, [rax + {vector}]
     cmp ebx, {vector_call}
     jb 2f

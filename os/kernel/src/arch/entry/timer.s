@@ -63,6 +63,8 @@ timer_to_root:
     mov gs:[{expiry}], rcx
     mov gs:[{armed}], rcx
     or qword ptr [r12 + {region_events}], {event_timer}
+# An event was posted to the root, whose upcall begins. As above.
+upcall_begins:
     mov qword ptr [r12 + {region_pending}], 1
     inc qword ptr [r12 + {region_entries}]
     mov dword ptr [rbx + {thread_state}], {state_scheduler}

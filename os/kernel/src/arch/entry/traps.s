@@ -10,6 +10,8 @@ trap_\vector:
     jmp trap_fatal
     .elseif \vector == 64
     jmp trap_timer
+    .elseif \vector >= {vector_lines} && \vector < {vector_lines} + {lines}
+    jmp trap_line
     .else
     jmp trap_common
     .endif

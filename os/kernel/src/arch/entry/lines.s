@@ -1,0 +1,90 @@
+# The way in for the interrupt of a line that releases jobs, which nothing stands in the way of: whoever has the core gives it up, and
+# the root's upcall begins. Whatever is different goes to `kernel_trap` or `kernel_trap_inside`, and finds everything as it was.
+
+# rbx: the root's upcall, which is not active; rdi: the line, which has no brand and releases jobs, on a machine whose cores take no
+# turns; rsi: what silences it. Else to the label. rdi, before: the vector.
+.macro find_line otherwise
+    mov rbx, gs:[{upcall}]
+    cmp dword ptr [rbx + {thread_state}], {state_upcall}
+    jne \otherwise
+    sub edi, {vector_lines}
+    cmp word ptr [rdi * 2 + {line_brands}], 0
+    jne \otherwise
+    mov rsi, [rdi * 8 + {line_silencing}]
+    test rsi, rsi
+    jz \otherwise
+.endm
+
+trap_line:
+    push 2
+    popfq
+    test byte ptr [rsp + 24], 3
+    jz 2f
+    push_general
+    swapgs
+    mov rsp, gs:[{kernel_stack}]
+    .if {checked} == 1
+    jmp 1f
+    .endif
+    # Whose time is not counted in slots: so it is no upcall. Nor is it inside the root, or in a sequence.
+    mov rbp, gs:[{current}]
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne 1f
+    movzx ecx, word ptr [rbp + {thread_component}]
+    mov r8, gs:[{root}]
+    cmp rcx, r8
+    je 1f
+    imul rcx, rcx, {component_bytes}
+    cmp byte ptr [rcx + {components} + {component_special_inside}], 0
+    jne 1f
+    mov rdi, [rbp + {thread_vector}]
+    find_line 1f
+    # Charged and given up.
+    mov r12, gs:[{region}]
+    read_time
+    mov r9, rax
+    take_time
+    add [rbp + {thread_used}], rdx
+    mov dword ptr [rbp + {thread_owner}], 0
+# The line is silent until somebody acknowledges it; the root is told when it interrupted.
+# As in `find_line`; r8: the root; r9: the time-stamp counter; r12: the root's region.
+line_to_root:
+    mov eax, -1
+    btr eax, edi
+    lock and [{open_lines}], eax
+    movabs rax, {direct}
+    add rax, [{line_controller}]
+    mov [rax], esi
+    shr rsi, 32
+    mov [rax + {line_controller_value}], esi
+    movabs rax, {apic}
+    mov dword ptr [rax + {apic_end}], 0
+    mov [r12 + rdi * 8 + {region_line_times}], r9
+    mov rax, [r12 + {region_lines}]
+    bts rax, rdi
+    mov [r12 + {region_lines}], rax
+    or qword ptr [r12 + {region_events}], {event_line}
+    jmp upcall_begins
+1:  call kernel_trap
+    jmp resume
+
+# The idle core, which has no state.
+2:  .if {checked} == 1
+    jmp trap_in_kernel
+    .endif
+    cmp qword ptr gs:[{current}], 0
+    jne trap_in_kernel
+    mov rdi, [rsp]
+    find_line trap_in_kernel
+    lock inc qword ptr [{awake}]
+    mov qword ptr [{clock_keeper}], 0
+    mov r8, gs:[{root}]
+    mov r12, gs:[{region}]
+    read_time
+    mov r9, rax
+    take_time
+    add gs:[{idle}], rdx
+    add [r12 + {region_idle}], rdx
+    jnc line_to_root
+    mov qword ptr [r12 + {region_idle}], -1
+    jmp line_to_root
