@@ -90,7 +90,8 @@ impl Hierarchy {
         &self.private_evictions
     }
 
-    /// Lines written to memory.
+    /// Lines written to memory. What one access adds is written because of it: a line that it drove out of the last cache that had it changed,
+    /// whoever changed it, or one that another core had to share.
     pub const fn memory_writes(&self) -> u64 {
         self.memory_writes
     }
