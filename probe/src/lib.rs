@@ -128,6 +128,7 @@ impl Probe {
     fn access(&mut self, core: usize, address: u64, size: u64, kind: Kind, kernel: bool) {
         let processor = core * self.model.geometry().threads % self.model.geometry().processors();
         let owner = if kernel { KERNELS } else { self.owners.of(core) };
+        let before = self.model.memory_writes();
         let served = self.model.access_span(processor, address, size, kind, Owner(owner));
         let asked = &mut self.asked[usize::from(owner)];
         asked.accesses += 1;
@@ -146,6 +147,7 @@ impl Probe {
             ] {
                 self.owners.count(core, event, u64::from(counts));
             }
+            self.owners.count(core, event::WRITE_BACKS, self.model.memory_writes() - before);
         }
     }
 

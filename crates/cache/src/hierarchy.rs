@@ -104,7 +104,8 @@ impl Hierarchy {
         of_levels!(&self.0, levels => &levels.private_evictions)
     }
 
-    /// Lines written to memory.
+    /// Lines written to memory. What one access adds is written because of it: a line that it drove out of the last cache that had it changed,
+    /// whoever changed it, or one that another core had to share.
     pub const fn memory_writes(&self) -> u64 {
         of_levels!(&self.0, levels => levels.below.memory_writes)
     }

@@ -249,6 +249,7 @@ fn one(
         kind: ServerKind::Windows,
         budget: cores.iter().map(|core| partition.time_on(core, 0)).max().unwrap_or_default(),
         period: frame,
+        write_backs: None,
         order,
         spread: Migration::Partitioned,
         clusters: Vec::new(),

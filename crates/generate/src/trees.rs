@@ -154,6 +154,7 @@ impl Drawing {
                 kind,
                 budget,
                 period,
+                write_backs: None,
                 order,
                 spread,
                 clusters: clusters.clone(),

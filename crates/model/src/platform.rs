@@ -111,6 +111,8 @@ pub struct MemoryTimes {
     pub line: Duration,
     /// The most that one line of another core takes from a job, by keeping memory busy and by what it drives out of shared caches.
     pub cost: Option<Duration>,
+    /// The most that one line which another core makes memory take back takes from a job, by keeping memory busy. Given only beside `cost`.
+    pub write_back: Option<Duration>,
 }
 
 /// Memory that one or two components see, once a component that manages memory has mapped it.

@@ -54,6 +54,8 @@ pub struct Scheduling {
     pub programs: Vec<Program>,
     /// By task: the most lines that a job asks memory for, where the file says; empty if it says so of none.
     pub misses: Vec<Option<u32>>,
+    /// By task: the most changed lines that a job makes memory take back, where the file says; empty if it says so of none.
+    pub write_backs: Vec<Option<u32>>,
     /// By task: how many accesses of a job find a line changed by another core, where the file says; empty if it says so of none. Only the
     /// simulator looks at this.
     pub hitm: Vec<Option<u32>>,
@@ -74,6 +76,9 @@ pub struct Server {
     pub budget: Duration,
     /// The period.
     pub period: Duration,
+    /// Of misses: how many changed lines it may make memory take back in each period, as the least time in which memory does so; nothing if
+    /// as many as it likes.
+    pub write_backs: Option<Duration>,
     /// How what is inside is ordered.
     pub order: TaskOrder,
     /// How its cores share queues.
@@ -132,6 +137,11 @@ impl Scheduling {
     /// The most lines that a job of the task asks memory for, where the file says.
     pub fn misses_of(&self, task: usize) -> Option<u32> {
         self.misses.get(task).copied().flatten()
+    }
+
+    /// The most changed lines that a job of the task makes memory take back, where the file says.
+    pub fn write_backs_of(&self, task: usize) -> Option<u32> {
+        self.write_backs.get(task).copied().flatten()
     }
 
     /// The server of best-effort work that gives way to a counter, on a core, and what is counted.

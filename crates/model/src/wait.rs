@@ -47,9 +47,12 @@ impl System {
         let waits = self.scheduling.waits.iter().map(|all| all.iter().map(wait).collect()).collect();
         let lines = |n| self.scheduling.regulated_by(n).and_then(|_| self.scheduling.misses_of(n)).unwrap_or(0);
         let misses = (0..self.tasks.len()).map(lines).collect();
+        let regulated = |n| self.scheduling.regulated_by(n).and_then(|at| self.scheduling.servers[at].write_backs);
+        let written = |n| regulated(n).and_then(|_| self.scheduling.write_backs_of(n)).unwrap_or(0);
+        let write_backs = (0..self.tasks.len()).map(written).collect();
         let services = self.services.iter().map(|service| service.steps(self)).collect();
         let sampled = self.tasks.iter().enumerate().map(|(n, task)| self.scheduling.sampled_of(n, task.core)).collect();
         let programs = self.scheduling.programs.clone();
-        JobSteps { sections: self.critical_sections(), waits, programs, services, misses, sampled }
+        JobSteps { sections: self.critical_sections(), waits, programs, services, misses, write_backs, sampled }
     }
 }

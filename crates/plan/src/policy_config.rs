@@ -182,7 +182,12 @@ fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
         order: server.order,
         queues: queues(Some(server)),
         quantum: server.quantum,
-        supply: Some(Supply { kind: server.kind, budget: server.budget, period: server.period }),
+        supply: Some(Supply {
+            kind: server.kind,
+            budget: server.budget,
+            period: server.period,
+            write_backs: server.write_backs,
+        }),
         priority: server.priority,
         background: server.background,
     });

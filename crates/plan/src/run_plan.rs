@@ -188,6 +188,8 @@ fn named(mut tree: TreeView, system: &System) -> TreeView {
     if (0..system.tasks.len()).any(|n| system.scheduling.regulated_by(n).is_some()) {
         let misses = |n| system.scheduling.regulated_by(n).and_then(|_| system.scheduling.misses_of(n));
         tree.misses = (0..system.tasks.len()).map(misses).collect();
+        let write_backs = |n| system.scheduling.regulated_by(n).and_then(|_| system.scheduling.write_backs_of(n));
+        tree.write_backs = (0..system.tasks.len()).map(write_backs).collect();
     }
     tree
 }

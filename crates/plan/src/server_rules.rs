@@ -24,6 +24,7 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         cores: server.cores,
         queues: server.queues.clone(),
         supply: server.supply.map(|supply| (supply.budget, supply.period, supply.kind)),
+        write_backs: server.supply.and_then(|supply| supply.write_backs),
         background: server.background,
         rank: server.supply.map_or(Rank::Dynamic, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
@@ -54,6 +55,7 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         ceilings: ceilings(setup),
         line: tree.line,
         misses: Vec::new(),
+        write_backs: Vec::new(),
     })
 }
 
@@ -138,7 +140,8 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         None => cores.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect(),
     };
     let (background, absent, rank) = (false, false, Rank::Dynamic);
-    let root = ServerView { name: String::new(), parent: 0, cores, queues, supply: None, background, absent, rank };
+    let name = String::new();
+    let root = ServerView { name, parent: 0, cores, queues, supply: None, write_backs: None, background, absent, rank };
     let tasks = setup.tasks.iter().enumerate().map(|(n, task)| InTree {
         server: 0,
         core: task.core.filter(|_| !global),
@@ -155,5 +158,6 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         ceilings: None,
         line: Duration::ZERO,
         misses: Vec::new(),
+        write_backs: Vec::new(),
     })
 }

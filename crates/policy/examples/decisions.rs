@@ -123,7 +123,8 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
         background: false,
     };
     let kind = ServerKind::HardBandwidth;
-    let supply = Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10) };
+    let supply =
+        Supply { kind, budget: Duration::from_micros(9_500), period: Duration::from_millis(10), write_backs: None };
     let inside = server.then(|| Server { supply: Some(supply), ..root.clone() });
     let servers = std::iter::once(root).chain(inside).collect();
     let place =

@@ -69,6 +69,11 @@ pub enum Input {
         /// How many.
         lines: u32,
     },
+    /// The core has made memory take back these changed lines since its last decision.
+    WriteBacks {
+        /// How many.
+        lines: u32,
+    },
     /// A period of work that gives way to the core's counter is over: the first call since then.
     Sample {
         /// What was counted on the core since the sample before.

@@ -245,6 +245,8 @@ pub enum InputKind {
     Misses = 12,
     /// The core's counter was sampled for work that gives way to it. The record's `arg`: events since the sample before.
     Sample = 14,
+    /// The core made memory take back changed lines since its last decision, in the record's job. Its `arg`: how many.
+    WriteBacks = 15,
 }
 
 impl InputKind {
@@ -260,6 +262,7 @@ impl InputKind {
             11 => InputKind::Await,
             12 => InputKind::Misses,
             14 => InputKind::Sample,
+            15 => InputKind::WriteBacks,
             _ => return None,
         })
     }

@@ -425,12 +425,14 @@ mod tests {
             cores: CoreSet::first(2),
             queues: vec![CoreSet::first(1), CoreSet::from_bits(2)],
             supply: None,
+            write_backs: None,
             background: false,
             absent: false,
             rank: Rank::Fixed(4),
         };
-        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), ServerKind::PriorityInheriting));
-        let server = ServerView { supply, background: true, absent: true, ..root.clone() };
+        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), ServerKind::Misses));
+        let write_backs = Some(Duration::from_nanos(3));
+        let server = ServerView { supply, write_backs, background: true, absent: true, ..root.clone() };
         let tree = TreeView {
             servers: vec![root, server],
             tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Dynamic)],
@@ -445,6 +447,7 @@ mod tests {
             ceilings: None,
             line: Duration::ZERO,
             misses: Vec::new(),
+            write_backs: vec![None, Some(4), None],
         };
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {

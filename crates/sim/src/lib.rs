@@ -129,6 +129,7 @@ fn run<S: Sink>(
     simulation.go_through(steps.programs);
     simulation.serve(steps.services);
     simulation.miss(steps.misses);
+    simulation.write_back(steps.write_backs);
     simulation.sample(setup, steps.sampled);
     let end = Instant::ZERO.saturating_add(duration);
     let counts = simulation.run_until(end, sink).map_err(Error::Stuck)?;

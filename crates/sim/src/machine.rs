@@ -37,6 +37,7 @@ pub struct Simulation<'p, P: Policy, D> {
     waits: Waits,
     bodies: Bodies,
     misses: Misses,
+    write_backs: Misses,
     counters: Counters,
     costs: Costs,
     counts: Counts,
@@ -213,6 +214,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             waits: Waits::default(),
             bodies: Bodies::default(),
             misses: Misses::default(),
+            write_backs: Misses::default(),
             counters: Counters::default(),
             costs: *costs,
             counts: Counts::default(),
@@ -265,6 +267,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         self.misses = Misses::new(lines);
     }
 
+    /// Lets jobs make memory take back changed lines: by task, how many each job does in all its execution.
+    pub fn write_back(&mut self, lines: Vec<u32>) {
+        self.write_backs = Misses::new(lines);
+    }
+
     /// Lets work give way to counters: by task, what each of its jobs makes its core's counter count.
     pub fn sample(&mut self, setup: &PolicyConfig, events: Vec<u32>) {
         self.counters = Counters::new(setup, events);
@@ -290,22 +297,27 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         self.policy.input(&mut self.cores[index].state, Input::Sample { events });
     }
 
-    /// Tells the policy how many lines the job asked memory for since it was given the core.
-    fn tell_misses<S: Sink>(&mut self, index: usize, now: Instant, job: &Running, sink: &mut S) {
+    /// Tells the policy how many lines the job asked memory for since it was given the core, or made it take back.
+    fn tell_lines<S: Sink>(&mut self, (index, kind): (usize, InputKind), now: Instant, job: &Running, sink: &mut S) {
         let demand = self.demands.of(job);
         let core = &mut self.cores[index];
-        let lines = self.misses.asked(job, now.since(core.decided), demand);
+        let of_jobs = if kind == InputKind::WriteBacks { &self.write_backs } else { &self.misses };
+        let lines = of_jobs.asked(job, now.since(core.decided), demand);
         sink.record(Record {
             time: now,
             arg: lines.into(),
             job: job.job,
             task: Some(job.task),
             kind: EventKind::Input,
-            level: InputKind::Misses as u8,
+            level: kind as u8,
             core: CoreId(index as u8),
             ticket: 0,
         });
-        self.policy.input(&mut core.state, Input::Misses { lines });
+        let input = match kind {
+            InputKind::WriteBacks => Input::WriteBacks { lines },
+            _ => Input::Misses { lines },
+        };
+        self.policy.input(&mut core.state, input);
     }
 
     /// Notes when something arrives next on the core.
@@ -399,7 +411,10 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             ticket: 0,
         });
         if let Some(job) = was.filter(|job| self.misses.has(job)) {
-            self.tell_misses(index, now, &job, sink);
+            self.tell_lines((index, InputKind::Misses), now, &job, sink);
+        }
+        if let Some(job) = was.filter(|job| self.write_backs.has(job)) {
+            self.tell_lines((index, InputKind::WriteBacks), now, &job, sink);
         }
         self.tell_sample(index, now, was, sink);
         if reason == EntryReason::Arrival {

@@ -1,4 +1,4 @@
-//! The lines that running jobs ask memory for: a number for each job, evenly over its execution.
+//! The lines that running jobs ask memory for, or make it take back: a number for each job, evenly over its execution.
 
 use tactus_policy::Running;
 use tactus_time::Duration;

@@ -29,7 +29,8 @@ pub enum ServerKind {
     /// A partition: its time is the windows of a static table, and nothing that runs changes them (ARINC 653; Mok, Feng and
     /// Chen, RTAS 2001).
     Windows,
-    /// `misses`: a budget of lines from memory instead of time, full at each period (MemGuard: Yun et al., RTAS 2013).
+    /// `misses`: a budget of lines from memory instead of time, full at each period (MemGuard: Yun et al., RTAS 2013), and perhaps one of
+    /// lines written back.
     Misses,
     /// `yielding`: best-effort work, behind all others. Its core's counter of accesses to lines that another core changed is sampled at each period; after more
     /// events than a threshold it gives way for a period (Gracioli, "Real-Time Operating System Support for Multicore Applications",

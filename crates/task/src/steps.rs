@@ -18,6 +18,8 @@ pub struct JobSteps {
     pub services: Vec<ServiceSteps>,
     /// How many lines each asks memory for in all its execution.
     pub misses: Vec<u32>,
+    /// How many changed lines each makes memory take back in all its execution.
+    pub write_backs: Vec<u32>,
     /// How many of the events each causes that its core's counter counts for work that gives way to it, in all its execution.
     pub sampled: Vec<u32>,
 }

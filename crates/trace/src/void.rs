@@ -191,23 +191,34 @@ pub(crate) fn void(
     out
 }
 
-/// Jobs in servers with budgets of misses that asked for more lines than promises rest on, and when they did.
+/// Jobs in servers with budgets of misses that asked for more lines than promises rest on, or wrote back more, and when they did.
 fn asked_too_much<'j>(view: &View, trace: &Trace, jobs: &'j [Job]) -> Vec<(&'j Job, Instant, String)> {
-    let limits = view.tree.as_ref().map_or(&[][..], |tree| &tree.misses);
+    let Some(tree) = &view.tree else { return Vec::new() };
+    let asked = beyond((&tree.misses, InputKind::Misses, "asked memory for"), trace, jobs);
+    let written = beyond((&tree.write_backs, InputKind::WriteBacks, "wrote back"), trace, jobs);
+    asked.into_iter().chain(written).collect()
+}
+
+/// Jobs that had more lines of one kind than these limits, by task.
+fn beyond<'j>(
+    (limits, kind, did): (&[Option<u32>], InputKind, &str),
+    trace: &Trace,
+    jobs: &'j [Job],
+) -> Vec<(&'j Job, Instant, String)> {
     if limits.is_empty() {
         return Vec::new();
     }
     let mut asked: HashMap<(TaskId, u32), u64> = HashMap::new();
     let mut found = Vec::new();
     for core in &trace.cores {
-        for r in core.iter().filter(|r| r.kind == EventKind::Input && r.level == InputKind::Misses as u8) {
+        for r in core.iter().filter(|r| r.kind == EventKind::Input && r.level == kind as u8) {
             let limit = r.task.and_then(|task| Some((task, u64::from(limits.get(task.index()).copied().flatten()?))));
             let Some((task, limit)) = limit else { continue };
             let sum = asked.entry((task, r.job)).or_default();
             let before = *sum;
             *sum += r.arg;
             if before <= limit && *sum > limit {
-                let why = format!("job {} asked memory for more than its {limit} lines", r.job);
+                let why = format!("job {} {did} more than its {limit} lines", r.job);
                 let job = jobs.iter().find(|job| (job.task, job.job) == (task, r.job));
                 found.extend(job.map(|job| (job, r.time, why)));
             }

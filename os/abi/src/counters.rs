@@ -36,6 +36,8 @@ pub mod event {
     pub const CHANGED: usize = 4;
     /// Writes.
     pub const WRITES: usize = 5;
+    /// Changed lines that memory took back because of an access: what drove one out wrote it back, whoever had changed it.
+    pub const WRITE_BACKS: usize = 6;
     /// Of a thread: its number, and one more; 0 where no thread has come. Nothing of a core.
     pub const THREAD: usize = 7;
 }

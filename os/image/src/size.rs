@@ -5,7 +5,8 @@ use crate::ImageError;
 use tactus_abi::image::Interleaved;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
 use tactus_model::{
-    Action, Demand, JobAction, JobStep, Part, Program, ServerKind, System, Task, KERNEL_MEMORY, MAX_MEMORY, MOST_LOOKS,
+    Action, Demand, JobAction, JobStep, Part, Program, Server, ServerKind, System, Task, KERNEL_MEMORY, MAX_MEMORY,
+    MOST_LOOKS,
 };
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
@@ -40,7 +41,7 @@ const RECORDS_PER_JOB: u64 = 16;
 /// Records that a server's period costs on one of its cores at most, in most systems: its budget ends and comes back, and each time
 /// a core is entered, turns from one job to another, and is left.
 const RECORDS_PER_PERIOD: u64 = 10;
-/// Records of a look at a counter of misses: the core is entered, the policy told, and the core left.
+/// Records of a look at a counter of misses: the core is entered, the policy told, and the core left. One more tells of lines written back.
 const RECORDS_PER_LOOK: u64 = 3;
 /// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
 const LEAST_RECORDS_PER_JOB: u64 = 8;
@@ -240,9 +241,9 @@ fn worst_periods(system: &System) -> u64 {
         let shortest = altered.fold(of, Duration::min).max(Duration::from_nanos(1));
         system.duration.div_ceil(shortest)
     };
-    let each = |kind| {
-        if kind == ServerKind::Misses {
-            RECORDS_PER_PERIOD + RECORDS_PER_LOOK * MOST_LOOKS
+    let each = |server: &Server| {
+        if server.kind == ServerKind::Misses {
+            RECORDS_PER_PERIOD + (RECORDS_PER_LOOK + u64::from(server.write_backs.is_some())) * MOST_LOOKS
         } else {
             RECORDS_PER_PERIOD
         }
@@ -250,9 +251,7 @@ fn worst_periods(system: &System) -> u64 {
     let servers = || system.scheduling.servers.iter().enumerate();
     let on = |core: CoreId| {
         let there = servers().filter(|(_, server)| server.cores.contains(core));
-        there
-            .map(|(n, server)| periods(n, server.period).saturating_mul(each(server.kind)))
-            .fold(0, u64::saturating_add)
+        there.map(|(n, server)| periods(n, server.period).saturating_mul(each(server))).fold(0, u64::saturating_add)
     };
     (0..system.cores).map(|core| on(CoreId(core as u8))).max().unwrap_or(0)
 }

@@ -57,7 +57,12 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
         order,
         queues: vec![cores],
         quantum: Duration::ZERO,
-        supply: Some(Supply { kind, budget: Duration::from_micros(budget), period: Duration::from_micros(period) }),
+        supply: Some(Supply {
+            kind,
+            budget: Duration::from_micros(budget),
+            period: Duration::from_micros(period),
+            write_backs: None,
+        }),
         priority,
         background: false,
     };

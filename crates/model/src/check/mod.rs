@@ -81,7 +81,8 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     resource::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     wait::resolve(&draft, context.policy?, &tasks, &mut scheduling, out);
     events(&draft, &mut scheduling);
-    scheduling.misses = misses::of_tasks(&draft, &tasks, out);
+    scheduling.misses = misses::of_tasks(&draft, &tasks, ("misses", |task| &task.misses), out);
+    scheduling.write_backs = misses::of_tasks(&draft, &tasks, ("write-backs", |task| &task.write_backs), out);
     scheduling.hitm = yielding::of_tasks(&draft, &scheduling, out);
     if !out.is_empty() {
         return None;

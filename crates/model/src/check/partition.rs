@@ -197,6 +197,7 @@ fn one(
         // What it has of the core where it has most: no more than that comes to it at once.
         budget: times(&partition).max().unwrap_or_default(),
         period: frame,
+        write_backs: None,
         order: order?,
         spread: Migration::Partitioned,
         clusters: Vec::new(),

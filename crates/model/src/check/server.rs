@@ -257,6 +257,7 @@ fn one(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Op
         priority(&server.priority, Some(outer), here, out)
     };
     let supply = supply(n, server, homes, out);
+    let write_backs = super::misses::write_backs(server, homes.line.0, out);
     let quantum = quantum(&server.quantum, order, subject, out);
     let clusters = clusters(&server.clusters, spread, cores?, here, out)?;
     let (kind, (budget, period)) = (super::yielding::kind(server)?, supply?);
@@ -267,6 +268,7 @@ fn one(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) -> Op
         kind,
         budget,
         period,
+        write_backs: write_backs?,
         order,
         spread,
         clusters,
@@ -312,14 +314,12 @@ fn supply(n: usize, server: &DraftServer, homes: &Homes, out: &mut Collector) ->
     if server.kind.value()? == ServerKind::Misses {
         return super::misses::supply(server, homes.line, out);
     }
-    if let Given::Is(at) = &server.misses {
-        out.refuse(
-            at.place,
-            subject,
-            "only a server of kind misses has a budget of misses",
-            "choose that kind, or remove it",
-        );
-        return None;
+    for (key, said) in [("misses", &server.misses), ("write-backs", &server.write_backs)] {
+        if let Given::Is(at) = said {
+            let why = format!("only a server of kind misses has a budget of {key}");
+            out.refuse(at.place, subject, why, "choose that kind, or remove it");
+            return None;
+        }
     }
     let inheriting = server.kind.value()? == ServerKind::PriorityInheriting;
     let ways = [

@@ -37,7 +37,8 @@ pub(super) fn refuse_keys(server: &DraftServer, out: &mut Collector) -> Option<(
 pub(super) fn supply(server: &DraftServer, shift: u8, out: &mut Collector) -> Option<(Duration, Duration)> {
     let subject = server.subject.as_str();
     let time = !server.budget.is_absent() || !server.alpha.is_absent() || !server.delta.is_absent();
-    if time || !server.share.is_absent() || !server.works_for.is_absent() || !server.misses.is_absent() {
+    let lines = server.misses.is_absent() && server.write_backs.is_absent();
+    if time || !server.share.is_absent() || !server.works_for.is_absent() || !lines {
         let why = "it is of kind yielding, which has what others leave, and it has a budget as well";
         out.refuse(server.place, subject, why, "leave threshold and period, or choose another kind");
         return None;

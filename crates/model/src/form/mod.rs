@@ -46,13 +46,14 @@ const TOP: [&str; 17] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 8] = [
+const MACHINE: [&str; 9] = [
     "instruction",
     "overheads",
     "colours",
     "geometry",
     "memory-line",
     "miss-cost",
+    "write-back-cost",
     "accept-meltdown",
     "branch-barriers",
 ];
@@ -103,6 +104,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         draft.platform.geometry = colours::geometry(&section, &mut reader);
         draft.platform.line = section.duration(&mut reader, "memory-line");
         draft.platform.miss_cost = section.duration(&mut reader, "miss-cost");
+        draft.platform.write_back_cost = section.duration(&mut reader, "write-back-cost");
     }
     if let Some(section) = top.get("kernel").and_then(|value| reader.open(value, "[kernel]".into(), &KERNEL)) {
         draft.platform.kernel = colours::own(&section, &mut reader);

@@ -6,7 +6,7 @@ use crate::problem::{nearest, Complaint};
 use crate::{Criticality, EarlyArrival, Migration, Overrun, SampledEvent, ServerKind, TaskOrder};
 use toml::de::DeValue;
 
-const SERVER: [&str; 18] = [
+const SERVER: [&str; 19] = [
     "name",
     "parent",
     "cores",
@@ -18,6 +18,7 @@ const SERVER: [&str; 18] = [
     "share",
     "for",
     "misses",
+    "write-backs",
     "event",
     "threshold",
     "policy",
@@ -181,6 +182,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         share: section.float(reader, "share", "a number between 0 and 1"),
         works_for: section.string(reader, "for", "the name of a server in quotes"),
         misses: section.integer(reader, "misses", "a number of lines from memory"),
+        write_backs: section.integer(reader, "write-backs", "a number of lines written back to memory"),
         event: choice(&section, reader, "event", &events),
         threshold: section.integer(reader, "threshold", "a number of events in a period"),
         order,

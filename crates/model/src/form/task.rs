@@ -10,7 +10,7 @@ use std::path::Path;
 use tactus_time::{Duration, Level};
 use toml::de::DeValue;
 
-const TASK: [&str; 32] = [
+const TASK: [&str; 33] = [
     "name",
     "level",
     "core",
@@ -22,6 +22,7 @@ const TASK: [&str; 32] = [
     "minimum",
     "memory",
     "misses",
+    "write-backs",
     "hitm",
     "component",
     "server",
@@ -73,6 +74,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         minimum: section.duration(reader, "minimum"),
         memory: section.size(reader, "memory"),
         misses: section.integer(reader, "misses", "a number of lines from memory"),
+        write_backs: section.integer(reader, "write-backs", "a number of lines written back to memory"),
         hitm: section.integer(reader, "hitm", "a number of accesses to lines that another core changed"),
         component: section.string(reader, "component", "the name of a [[component]] in quotes"),
         colours: super::colours::own(&section, reader),

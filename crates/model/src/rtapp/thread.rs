@@ -334,6 +334,7 @@ impl Thread {
             minimum: Given::Absent,
             memory: Given::Absent,
             misses: Given::Absent,
+            write_backs: Given::Absent,
             hitm: Given::Absent,
             component: Given::Absent,
             colours: Vec::new(),

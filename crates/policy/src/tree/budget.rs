@@ -8,7 +8,8 @@
 //! **Misses.** A budget of lines from memory is kept as the least time in which memory can serve them, and charged that time for each line
 //! that was counted. So it cannot be used up earlier than what is left of it says, and its owner looks at the counter then, and again.
 //! Two looks are a part of the period apart at least ([`MOST_LOOKS`]); what is used beyond the end meanwhile is a debt that the
-//! periods which follow pay.
+//! periods which follow pay. A budget of lines written back beside it is kept in the same way; whoever has used up either waits for the
+//! next period.
 //!
 //! **Reclaiming** (GRUB: Lipari and Baruah, "Greedy reclamation of unused bandwidth in constant-bandwidth servers", ECRTS 2000).
 //! A server of Q per P has bandwidth U = Q/P, deadline D and virtual time V = D - q/U, where q is what remains of its budget.
@@ -37,10 +38,12 @@ pub struct Budget {
     left: i64,
     /// Periodic kinds: the next boundary. Constant bandwidth: the deadline. Priority inheriting: since when it may run, or when it may again.
     at: Instant,
-    /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of. Yielding: what was counted.
+    /// Sporadic kinds: what was used since the replenishment or the activation that `since` tells of. Yielding: what was counted. Misses: what
+    /// was written back and is not paid.
     used: Duration,
     since: Instant,
     /// Constant bandwidth: waits for its deadline. Priority inheriting: has begun a budget. Reclaiming: non-contending. Yielding: gives way.
+    /// Misses: came to an end, which nobody has asked for yet.
     flag: bool,
     /// Reclaiming: the rate at which it is charged, in parts of [`ONE`].
     rate: u64,
@@ -49,6 +52,8 @@ pub struct Budget {
     /// The bandwidth for which its owner counts it as active.
     counted: u64,
     replenishments: Replenishments,
+    /// Misses: how much may be written back; without end where nothing says so.
+    writes: Duration,
     /// Windows: the table.
     table: Option<Table>,
 }
@@ -69,6 +74,7 @@ impl Budget {
             fraction: 0,
             counted: 0,
             replenishments: Replenishments::for_kind(supply.kind),
+            writes: supply.write_backs.unwrap_or(Duration::MAX),
             table: None,
         };
         budget.begin_anew(None, Instant::ZERO);
@@ -182,6 +188,23 @@ impl Budget {
         self.kind == ServerKind::Misses
     }
 
+    /// One of misses: lines were asked for and written back, each of which takes memory so long.
+    pub(super) fn charge_lines(&mut self, line: Duration, asked: u32, written: u32) {
+        self.left = self.left.saturating_sub(signed(line * u64::from(asked)));
+        self.used = self.used.checked_add(line * u64::from(written)).unwrap_or(Duration::MAX);
+        self.flag |= (asked > 0 || written > 0) && self.is_out_of_lines();
+    }
+
+    /// One of misses: whether what it was charged since this was asked last brought it to an end.
+    pub(super) fn came_to_an_end(&mut self) -> bool {
+        core::mem::take(&mut self.flag)
+    }
+
+    /// One of misses: whether nothing is left of one of its budgets.
+    fn is_out_of_lines(&self) -> bool {
+        self.left <= 0 || self.used >= self.writes
+    }
+
     /// Whether it gives way to a counter.
     pub(super) fn yields(&self) -> bool {
         self.kind.yields()
@@ -228,7 +251,10 @@ impl Budget {
                 Some(position) if position.inside => position.until.since(now),
                 _ => Duration::ZERO,
             },
-            ServerKind::Misses if !left.is_zero() => left.max(self.period / MOST_LOOKS),
+            ServerKind::Misses => match left.min(self.writes.saturating_sub(self.used)) {
+                none if none.is_zero() => none,
+                left => left.max(self.period / MOST_LOOKS),
+            },
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses if self.flag => Duration::ZERO,
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => Duration::MAX,
             _ => left,
@@ -241,8 +267,9 @@ impl Budget {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => self.at,
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => self.at,
             ServerKind::Misses => {
-                // As many budgets later as a debt takes whole.
-                let debt = u64::try_from(-self.left).unwrap_or(0) / self.full.as_nanos().max(1);
+                // As many budgets later as the larger debt takes whole.
+                let asked = u64::try_from(-self.left).unwrap_or(0) / self.full.as_nanos().max(1);
+                let debt = asked.max(self.used.saturating_sub(self.writes) / self.writes);
                 self.at.saturating_add(Duration::from_nanos(self.period.as_nanos().saturating_mul(debt)))
             }
             ServerKind::SoftBandwidth | ServerKind::HardBandwidth if self.flag => self.at,
@@ -299,7 +326,8 @@ impl Budget {
                 // A debt may be of several budgets.
                 let paid = signed(self.full).saturating_mul(i64::try_from(periods).unwrap_or(i64::MAX));
                 self.left = self.left.min(0).saturating_add(paid).min(signed(self.full));
-                Some(self.full).filter(|_| self.left > 0)
+                self.used = self.used.saturating_sub(self.writes.checked_mul(periods).unwrap_or(Duration::MAX));
+                Some(self.full).filter(|_| !self.is_out_of_lines())
             }
             // Its owner looks at what was counted.
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => None,
@@ -407,12 +435,12 @@ impl Budget {
                 }
                 true
             }
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Misses => {
+            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => {
                 self.left -= signed(ran);
                 self.left <= 0
             }
             ServerKind::Windows => !self.eligible(now),
-            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => false,
+            ServerKind::Misses | ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => false,
         }
     }
 
@@ -528,7 +556,8 @@ mod tests {
     /// The replenishment list of VCPU1 (20 of 50) in Figure 4 of West, Li and Missimer, row by row.
     #[test]
     fn the_list_of_vcpu1_is_that_of_figure_4() {
-        let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: ms(20), period: ms(50) });
+        let mut budget =
+            Budget::new(&Supply { kind: ServerKind::Sporadic, budget: ms(20), period: ms(50), write_backs: None });
         let rows = |budget: &Budget| -> alloc::vec::Vec<(u64, u64)> {
             let replenishments = budget.replenishments.iter();
             replenishments.map(|c| (c.amount.as_nanos() / 1_000_000, c.at.as_nanos() / 1_000_000)).collect()
@@ -566,7 +595,7 @@ mod tests {
         ) {
             let time = Duration::from_nanos;
             let (full, period) = (time(budget), time(budget + longer));
-            let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: full, period });
+            let mut budget = Budget::new(&Supply { kind: ServerKind::Sporadic, budget: full, period, write_backs: None });
             let (mut now, mut awake) = (Instant::ZERO, false);
             for (what, length) in steps {
                 match what {
@@ -601,7 +630,7 @@ mod tests {
             ][kind];
             let time = Duration::from_nanos;
             let full = time(budget);
-            let mut budget = Budget::new(&Supply { kind, budget: full, period: time(budget + longer) });
+            let mut budget = Budget::new(&Supply { kind, budget: full, period: time(budget + longer), write_backs: None });
             let (mut now, mut awake) = (Instant::ZERO, false);
             for (what, length) in steps {
                 budget.refresh(now, awake);

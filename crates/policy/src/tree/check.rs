@@ -1,10 +1,10 @@
 //! What makes a tree usable.
 
 use super::build::queue_of;
-use super::parameters::{Server, Tree, MAX_DEPTH};
+use super::parameters::{Server, Supply, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder, WaitLimit};
-use tactus_time::{CoreSet, TaskId};
+use tactus_time::{CoreSet, Duration, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
 const MAX_SERVERS: usize = 4_096;
@@ -58,7 +58,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     check_waits(setup, tree)?;
-    check_misses(setup, tree)?;
+    super::misses::check(setup, tree)?;
     super::yielding::check(setup, tree)?;
     // What is active on a core must change at that core's own decisions.
     let reclaims = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Reclaiming);
@@ -69,18 +69,6 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
     }
     Ok(())
-}
-
-/// A budget of misses is one of a core, so that it lies in the root and has tasks inside.
-fn check_misses(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfigError> {
-    let told = matches!(setup.kind, crate::PolicySpec::Servers(_) | crate::PolicySpec::Resources(_));
-    let of_misses = |server: &Server| server.supply.is_some_and(|supply| supply.kind == ServerKind::Misses);
-    let wrong = |(n, server): &(usize, &Server)| {
-        let inner = tree.servers.iter().skip(1).any(|child| usize::from(child.parent) == *n);
-        of_misses(server) && (!told || inner || server.parent != 0 || server.background || tree.line.is_zero())
-    };
-    let found = tree.servers.iter().enumerate().find(wrong);
-    found.map_or(Ok(()), |(n, _)| Err(PolicyConfigError::Misses(n as u16)))
 }
 
 /// Whether jobs signal and await events.
@@ -109,6 +97,16 @@ fn check_waits(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfigErro
     };
     let found = tree.waits.iter().enumerate().find(|it| wrong(*it));
     found.map_or(Ok(()), |(n, _)| Err(PolicyConfigError::Waits(TaskId(n as u16))))
+}
+
+/// Whether it is a budget that a server with this supply can have.
+fn fits(budget: Duration, supply: &Supply) -> bool {
+    !budget.is_zero() && budget <= supply.period
+}
+
+/// Whether nothing but a budget of misses has one of lines written back.
+fn writes_fit(supply: &Supply) -> bool {
+    supply.write_backs.is_none_or(|written| supply.kind == ServerKind::Misses && fits(written, supply))
 }
 
 fn check_server(setup: &PolicyConfig, tree: &Tree, n: usize, server: &Server) -> Result<(), PolicyConfigError> {
@@ -145,7 +143,7 @@ fn check_server(setup: &PolicyConfig, tree: &Tree, n: usize, server: &Server) ->
     }
     match server.supply {
         None if n == 0 => {}
-        Some(supply) if n > 0 && !supply.budget.is_zero() && supply.budget <= supply.period => {}
+        Some(supply) if n > 0 && fits(supply.budget, &supply) && writes_fit(&supply) => {}
         _ => return Err(PolicyConfigError::ServerSupply(place)),
     }
     let (mut at, mut depth) = (n, 1);

@@ -29,8 +29,6 @@ pub(super) struct Facts<'a> {
     pub(super) arrivals: &'a [(TaskId, Instant)],
     /// Until when the running job asks to wait, if that is the event.
     pub(super) wait: Instant,
-    /// Lines that the core asked memory for since its last decision.
-    pub(super) lines: u32,
     /// What it does to events.
     pub(super) calls: &'a [EventCall],
 }
@@ -240,8 +238,11 @@ impl Domain {
         for (vp, background) in path.iter() {
             let vp = &mut self.vps[vp];
             let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
-            let used = if budget.is_of_misses() { self.line * u64::from(facts.lines) } else { elapsed };
-            if budget.charge(now, used) {
+            let exhausted = match budget.is_of_misses() {
+                true => budget.came_to_an_end(),
+                false => budget.charge(now, elapsed),
+            };
+            if exhausted {
                 records.server(EventKind::ServerExhausted, vp.server, budget.next(now).as_nanos());
             }
         }

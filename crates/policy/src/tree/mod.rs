@@ -23,6 +23,7 @@ mod domain;
 mod due;
 mod events;
 mod laxity;
+mod misses;
 mod parameters;
 mod per_server;
 mod queues;
@@ -78,8 +79,6 @@ pub struct Core {
     arrived: usize,
     /// Until when the running job asks to wait.
     wait: Instant,
-    /// Lines that the core asked memory for since its last decision.
-    lines: u32,
     /// What the running job does to events.
     calls: [EventCall; EventCall::MOST],
     called: usize,
@@ -101,7 +100,6 @@ impl Core {
             arrivals,
             arrived: 0,
             wait: Instant::ZERO,
-            lines: 0,
             calls: [EventCall::Signal(u16::MAX); EventCall::MOST],
             called: 0,
             awaits_unlock: false,
@@ -190,7 +188,6 @@ impl Policy for Servers {
         let facts = Facts {
             arrivals: &core.arrivals[..core::mem::take(&mut core.arrived)],
             wait: core.wait,
-            lines: core::mem::take(&mut core.lines),
             calls: &core.calls[..core::mem::take(&mut core.called)],
         };
         let entry = Entry { now, absent, event, facts, ticket: 0, shared: None };
@@ -287,7 +284,14 @@ impl Policy for Servers {
                 }
             }
             (Input::Wait { until }, _) => core.wait = until,
-            (Input::Misses { lines }, _) => core.lines = core.lines.saturating_add(lines),
+            (Input::Misses { lines: asked }, Home::Own(domain)) => domain.charge_lines(core.place, asked, 0),
+            (Input::Misses { lines: asked }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).charge_lines(core.place, asked, 0);
+            }
+            (Input::WriteBacks { lines: written }, Home::Own(domain)) => domain.charge_lines(core.place, 0, written),
+            (Input::WriteBacks { lines: written }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).charge_lines(core.place, 0, written);
+            }
             (Input::Sample { events }, Home::Own(domain)) => domain.note_sample(core.place, events),
             (Input::Sample { events }, Home::Shared(place)) => {
                 self.domains[*place].lock(&mut core.order).note_sample(core.place, events);

@@ -42,7 +42,7 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
 
 fn video(budget: u64) -> Server {
     let kind = ServerKind::HardBandwidth;
-    let supply = Some(Supply { kind, budget: ms(budget), period: ms(10) });
+    let supply = Some(Supply { kind, budget: ms(budget), period: ms(10), write_backs: None });
     Server { supply, ..root(TaskOrder::EarliestDeadline) }
 }
 
@@ -167,7 +167,11 @@ fn a_server_that_nothing_is_promised_of_changes_though_it_has_work_left() {
 fn with_idle_server(kind: ServerKind, arrives: u64, execution: u64) -> PolicyConfig {
     let rows = [Row(0, 100, 8), Row(1, 100, execution), Row(0, 50, 2)];
     let changes = vec![change(7, task(0), Action::Remove), change(7, task(2), Action::Add)];
-    let server = Server { supply: Some(Supply { kind, budget: ms(3), period: ms(10) }), priority: 2, ..video(3) };
+    let server = Server {
+        supply: Some(Supply { kind, budget: ms(3), period: ms(10), write_backs: None }),
+        priority: 2,
+        ..video(3)
+    };
     let mut setup = setup(&[server], &rows, &[task(2)], changes);
     setup.tasks[1].offset = ms(arrives);
     let PolicySpec::ReconfigurableTree(changing) = &mut setup.kind else { panic!("{:?}", setup.kind) };

@@ -81,7 +81,12 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
     for it in platforms {
         let server = servers.len() as u16;
         let own = CoreSet::from_bits(it.cores);
-        let supply = Some(Supply { kind: ServerKind::HardBandwidth, budget: ns(it.budget), period: ns(it.period) });
+        let supply = Some(Supply {
+            kind: ServerKind::HardBandwidth,
+            budget: ns(it.budget),
+            period: ns(it.period),
+            write_backs: None,
+        });
         servers.push(Server { cores: own, order: TaskOrder::FixedPriority, queues: vec![own], supply, ..root.clone() });
         let busy = (0..it.busy).map(|_| (it.first, 10 * END, 10 * END));
         for (n, (offset, period, long)) in busy.chain(it.others.iter().copied()).enumerate() {
@@ -255,7 +260,7 @@ proptest! {
     ) {
         let kind = if hard { ServerKind::HardBandwidth } else { ServerKind::SoftBandwidth };
         let (q, p) = (budget, budget + longer);
-        let mut real = Budget::new(&Supply { kind, budget: ns(q), period: ns(p) });
+        let mut real = Budget::new(&Supply { kind, budget: ns(q), period: ns(p), write_backs: None });
         let mut oracle = Virtual { q, p, time: 0, deadline: p * q, throttled: false };
         let (mut now, mut awake) = (0, false);
         for (what, length) in steps {
@@ -311,7 +316,7 @@ proptest! {
         };
         let server = |(hard, budget, longer): &(bool, u64, u64)| {
             let kind = if *hard { ServerKind::HardBandwidth } else { ServerKind::SoftBandwidth };
-            Server { supply: Some(Supply { kind, budget: ns(*budget), period: ns(budget + longer) }), ..root.clone() }
+            Server { supply: Some(Supply { kind, budget: ns(*budget), period: ns(budget + longer), write_backs: None }), ..root.clone() }
         };
         let place = |it: &(usize, u64, u64, u64)| {
             TaskPlacement { server: (it.0 % (servers.len() + 1)) as u16, priority: 0, overrun: Overrun::Continue }

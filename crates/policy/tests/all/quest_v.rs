@@ -17,7 +17,7 @@ fn at(n: u64) -> Instant {
     Instant::from_nanos(n)
 }
 fn budget(kind: ServerKind, budget: u64, period: u64) -> Budget {
-    Budget::new(&Supply { kind, budget: ns(budget), period: ns(period) })
+    Budget::new(&Supply { kind, budget: ns(budget), period: ns(period), write_backs: None })
 }
 
 /// What happens in a step of one server: its work comes or goes, or a nanosecond passes in which it runs if it may, or does not
@@ -285,7 +285,7 @@ fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> PolicyConfig {
     };
     let server = |(n, it): (usize, &Vcpu)| {
         let kind = if it.io { ServerKind::PriorityInheriting } else { ServerKind::Sporadic };
-        let supply = Some(Supply { kind, budget: ns(it.budget), period: ns(it.period) });
+        let supply = Some(Supply { kind, budget: ns(it.budget), period: ns(it.period), write_backs: None });
         Server { supply, order: TaskOrder::EarliestDeadline, background: background(n), ..root.clone() }
     };
     let task = |it: &Vcpu| {

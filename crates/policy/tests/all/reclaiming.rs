@@ -171,7 +171,7 @@ fn config(given: &[Given]) -> PolicyConfig {
         background: false,
     };
     let server = |it: &Given| Server {
-        supply: Some(Supply { kind: it.kind, budget: ns(it.budget), period: ns(it.period) }),
+        supply: Some(Supply { kind: it.kind, budget: ns(it.budget), period: ns(it.period), write_backs: None }),
         ..root.clone()
     };
     let servers = std::iter::once(root.clone()).chain(given.iter().map(server)).collect();

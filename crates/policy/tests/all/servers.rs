@@ -51,7 +51,7 @@ fn root(cores: usize, order: TaskOrder) -> Server {
 /// A server in the root, on all its cores, with one queue.
 fn server(kind: ServerKind, budget: u64, period: u64, root: &Server) -> Server {
     Server {
-        supply: Some(Supply { kind, budget: ms(budget), period: ms(period) }),
+        supply: Some(Supply { kind, budget: ms(budget), period: ms(period), write_backs: None }),
         queues: vec![root.cores],
         order: TaskOrder::EarliestDeadline,
         ..root.clone()

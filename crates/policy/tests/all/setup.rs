@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use tactus_mc2_variants::{Fine, Machinery, VariantError};
 use tactus_policy::{
     Burst, Clusters, DecodeError, EarlyArrival, Mc2, Overrun, PolicyConfig, PolicyConfigError, PolicySpec, Priorities,
-    Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, Slot, Table, Task, TaskOrder, TaskPlacement,
-    Tree,
+    Release, Resource, ResourceProtocol, ResourceUser, Scheduler, Server, ServerKind, Slot, Supply, Table, Task,
+    TaskOrder, TaskPlacement, Tree,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
@@ -177,6 +177,28 @@ fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSe
         events: Vec::new(),
     });
     PolicyConfig { cores: cores.iter().count(), kind, tasks: vec![task; 2] }
+}
+
+#[test]
+fn a_budget_of_write_backs_is_stored_and_belongs_to_a_server_of_misses() {
+    let made = |kind, write_backs| {
+        let plain = thresholds(TaskOrder::EarliestDeadline, vec![None; 2], vec![CoreSet::first(1)]);
+        let PolicySpec::Resources(tactus_policy::ResourceTree { mut tree, .. }) = plain.kind else { unreachable!() };
+        let supply = Some(Supply { kind, budget: ms(2), period: ms(10), write_backs });
+        tree.servers.push(Server { supply, ..tree.servers[0].clone() });
+        tree.places[1].server = 1;
+        tree.line = Duration::from_nanos(30);
+        PolicyConfig { kind: PolicySpec::Servers(tree), ..plain }
+    };
+    for write_backs in [None, Some(ms(1))] {
+        let setup = made(ServerKind::Misses, write_backs);
+        assert_eq!(PolicyConfig::decode(&setup.encode()).as_ref(), Ok(&setup));
+        assert_eq!(Scheduler::new(&setup).err(), None);
+    }
+    for (kind, write_backs) in [(ServerKind::Misses, ms(11)), (ServerKind::Deferrable, ms(1))] {
+        let refused = Scheduler::new(&made(kind, Some(write_backs))).err();
+        assert_eq!(refused, Some(PolicyConfigError::ServerSupply(1)));
+    }
 }
 
 #[test]

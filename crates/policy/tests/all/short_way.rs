@@ -131,7 +131,7 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
         for windows in &windows {
             let mut own = CoreSet::EMPTY;
             windows.iter().for_each(|window| own.insert(window.core));
-            let supply = Some(Supply { kind: ServerKind::Windows, budget: ns(40), period: ns(40) });
+            let supply = Some(Supply { kind: ServerKind::Windows, budget: ns(40), period: ns(40), write_backs: None });
             let queues = own.iter().map(|core| CoreSet::from_bits(1 << core.0)).collect();
             servers.push(Server { cores: own, order, queues, supply, ..root.clone() });
         }
@@ -405,7 +405,7 @@ fn the_short_way_is_taken_at_the_ends_of_windows_with_which_nothing_else_is_due(
             background: false,
         };
         let frame = ns(10 * count);
-        let supply = Some(Supply { kind: ServerKind::Windows, budget: frame, period: frame });
+        let supply = Some(Supply { kind: ServerKind::Windows, budget: frame, period: frame, write_backs: None });
         let partitions = (0..count).map(|_| Server { supply, ..root.clone() });
         let window = |n| vec![Window { core: CoreId(0), start: ns(10 * n), length: ns(10), schedule: 0 }];
         let task = Task {

@@ -176,7 +176,12 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let root = root(ORDERS[order]);
             let mut tree = vec![root.clone()];
             tree.extend(servers.iter().map(|(kind, budget, period, priority)| Server {
-                supply: Some(Supply { kind: SUPPLIERS[*kind], budget: ns(*budget.min(period)), period: ns(*period) }),
+                supply: Some(Supply {
+                    kind: SUPPLIERS[*kind],
+                    budget: ns(*budget.min(period)),
+                    period: ns(*period),
+                    write_backs: None,
+                }),
                 priority: *priority,
                 order: TaskOrder::EarliestDeadline,
                 ..root.clone()
@@ -222,7 +227,8 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
 
 /// A deferrable server: its parent, budget and period; on one core, by deadlines inside.
 pub fn server(parent: u16, budget: u64, period: u64) -> Server {
-    let supply = Some(Supply { kind: ServerKind::Deferrable, budget: ns(budget), period: ns(period) });
+    let supply =
+        Some(Supply { kind: ServerKind::Deferrable, budget: ns(budget), period: ns(period), write_backs: None });
     Server { parent, supply, ..root(TaskOrder::EarliestDeadline) }
 }
 

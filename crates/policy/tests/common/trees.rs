@@ -59,6 +59,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                         kind: ServerKind::ALL[*kind],
                         budget: Duration::from_nanos(budget),
                         period: Duration::from_nanos(*period),
+                        write_backs: None,
                     }),
                     priority: *priority,
                     background: *background,

@@ -24,6 +24,9 @@ pub(super) struct Stored {
     line_ns: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     misses: Vec<Option<u32>>,
+    /// Left out where nobody says how many lines jobs make memory take back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    write_backs: Vec<Option<u32>>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -112,6 +115,9 @@ struct StoredSupply {
     /// What is counted, where it gives way to that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     event: Option<String>,
+    /// Left out where there is no budget of lines written back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    write_backs_ns: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -167,6 +173,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
             period_ns: period.as_nanos(),
             kind: kind.key().to_owned(),
             event: kind.sampled().map(|event| event.key().to_owned()),
+            write_backs_ns: server.write_backs.map(Duration::as_nanos),
         }),
         background: server.background,
         absent: server.absent,
@@ -198,6 +205,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         ceilings: tree.ceilings.as_ref().map(StoredCeilings::of),
         line_ns: tree.line.as_nanos(),
         misses: tree.misses.clone(),
+        write_backs: tree.write_backs.clone(),
     }
 }
 
@@ -225,7 +233,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         return Err(format!("task {n} is in a server that is not there"));
     }
     let supply = |supply: StoredSupply| {
-        let StoredSupply { budget_ns, period_ns, kind, event } = supply;
+        let StoredSupply { budget_ns, period_ns, kind, event, write_backs_ns: _ } = supply;
         let counts = |it: &ServerKind| it.sampled().map(SampledEvent::key) == event.as_deref();
         let is_it = |it: &ServerKind| it.key() == kind && counts(it);
         let Some(kind) = ServerKind::ALL.into_iter().find(is_it) else {
@@ -239,6 +247,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
             parent: server.parent,
             cores: CoreSet::from_bits(server.cores),
             queues: server.queues.into_iter().map(CoreSet::from_bits).collect(),
+            write_backs: server.supply.as_ref().and_then(|it| it.write_backs_ns).map(Duration::from_nanos),
             supply: server.supply.map(supply).transpose()?,
             background: server.background,
             absent: server.absent,
@@ -272,5 +281,6 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         ceilings: stored.ceilings.map(StoredCeilings::view),
         line: Duration::from_nanos(stored.line_ns),
         misses: stored.misses,
+        write_backs: stored.write_backs,
     })
 }

@@ -41,6 +41,9 @@ impl<'t> Call<'t> {
                 (InputKind::Signal, _) if r.job != 0 => Some(Input::Event(EventCall::Broadcast(r.arg as u16))),
                 (InputKind::Signal, _) => Some(Input::Event(EventCall::Signal(r.arg as u16))),
                 (InputKind::Misses, _) => Some(Input::Misses { lines: u32::try_from(r.arg).unwrap_or(u32::MAX) }),
+                (InputKind::WriteBacks, _) => {
+                    Some(Input::WriteBacks { lines: u32::try_from(r.arg).unwrap_or(u32::MAX) })
+                }
                 (InputKind::Sample, _) => Some(Input::Sample { events: u32::try_from(r.arg).unwrap_or(u32::MAX) }),
                 (InputKind::Await, _) => Some(Input::Event(EventCall::Await(r.arg as u16))),
                 (InputKind::Sleep | InputKind::Arrival | InputKind::Section, None) => None,

@@ -145,6 +145,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
             kind: ServerKind::PosixSporadic,
             budget: ms(budget),
             period: ms(period),
+            write_backs: None,
         }),
         priority: 0,
         background: false,
@@ -193,7 +194,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
         priority: 0,
         background: false,
     };
-    let supply = Supply { kind: ServerKind::Deferrable, budget: ms(40), period: ms(50) };
+    let supply = Supply { kind: ServerKind::Deferrable, budget: ms(40), period: ms(50), write_backs: None };
     let place = |server| TaskPlacement { server, priority: 0, overrun: Overrun::Continue };
     // Turns of the first end at 4 and at 7 ms, where the third comes.
     let with = |offset, quantum| {

@@ -23,7 +23,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         priority: 0,
         background: false,
     };
-    let supply = Supply { kind: ServerKind::HardBandwidth, budget: ms(6), period: ms(9) };
+    let supply = Supply { kind: ServerKind::HardBandwidth, budget: ms(6), period: ms(9), write_backs: None };
     let inside = Server { supply: Some(supply), queues: vec![cores], ..root.clone() };
     let rules = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
     let places = rules.map(|overrun| TaskPlacement { server: 1, priority: 0, overrun });

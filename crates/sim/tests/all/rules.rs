@@ -29,6 +29,7 @@ fn run(seed: u64) -> (PolicyConfig, TreeView, Trace) {
             ceilings: None,
             line: Duration::ZERO,
             misses: Vec::new(),
+            write_backs: Vec::new(),
         },
     };
     let trace = simulate(&setup, ms(200), demands(&system), &Costs::default()).unwrap();

@@ -102,7 +102,7 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     found
 }
 
-/// No server asks memory for more lines than its budget of misses. What a look at the counter finds too late is paid by the periods
+/// No server asks memory for more lines than its budget of misses, nor makes it take back more than its budget of those. What a look at the counter finds too late is paid by the periods
 /// that follow: up to the end of any period no more than one time between two looks, and `tolerance`, are owed.
 pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -110,14 +110,20 @@ pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     for (n, server) in view.servers.iter().enumerate() {
         let Some((budget, period, ServerKind::Misses)) = server.supply else { continue };
         let late = (period / MOST_LOOKS).checked_add(tolerance).unwrap_or(Duration::MAX).as_nanos() / line;
-        let (most, period) = (budget.as_nanos() / line, period.as_nanos().max(1));
-        for core in server.cores.iter() {
+        let period = period.as_nanos().max(1);
+        let asked = (budget, InputKind::Misses, "asked for");
+        let written = server.write_backs.map(|budget| (budget, InputKind::WriteBacks, "wrote back"));
+        let budgets = core::iter::once(asked).chain(written);
+        for (core, (budget, kind, did)) in
+            server.cores.iter().flat_map(|core| budgets.clone().map(move |it| (core, it)))
+        {
+            let most = budget.as_nanos() / line;
             let (mut number, mut owed, mut used, mut given) = (0, 0_u64, 0_u64, Instant::ZERO);
             for r in trace.cores.get(core.index()).into_iter().flatten() {
                 if r.kind == EventKind::Leave {
                     given = r.time;
                 }
-                let told = r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
+                let told = r.kind == EventKind::Input && r.level == kind as u8;
                 let inside = r.task.is_some_and(|task| view.above(task).any(|at| at == n));
                 if !told || !inside {
                     continue;
@@ -136,7 +142,7 @@ pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
                     let limit = most + late;
                     if owed + used > limit && owed + before <= limit {
                         let used = owed + used;
-                        let text = format!("server {n} asked for {used} lines up to here in its period {number}, those that it owed included, at most {limit}");
+                        let text = format!("server {n} {did} {used} lines up to here in its period {number}, those that it owed included, at most {limit}");
                         found.push(violation(Rule::Supply, r.time, core.index(), r.task.map(|task| (task, 0)), text));
                     }
                 }

@@ -26,6 +26,8 @@ pub struct TreeView {
     pub line: Duration,
     /// By task in a server with a budget of misses: how many lines a job asks for at most, where promises rest on that; empty if none do.
     pub misses: Vec<Option<u32>>,
+    /// The same for changed lines that a job makes memory take back.
+    pub write_backs: Vec<Option<u32>>,
 }
 
 /// One server.
@@ -41,6 +43,8 @@ pub struct ServerView {
     pub queues: Vec<CoreSet>,
     /// Budget, period and kind; nothing for the root.
     pub supply: Option<(Duration, Duration, ServerKind)>,
+    /// Of misses: the budget of lines written back in each period, as the least time in which memory takes them; nothing if it has none.
+    pub write_backs: Option<Duration>,
     /// Whether it goes on without budget.
     pub background: bool,
     /// Whether it is not there at the start: a change adds it.

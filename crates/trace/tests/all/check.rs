@@ -379,6 +379,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         cores: core,
         queues: vec![core],
         supply,
+        write_backs: None,
         background: false,
         absent: false,
         rank: Rank::Dynamic,
@@ -394,6 +395,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         ceilings: None,
         line: Duration::ZERO,
         misses: Vec::new(),
+        write_backs: Vec::new(),
     });
     let mut builder = Builder::new(1);
     for n in 0..4 {
@@ -438,6 +440,7 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         cores: CoreSet::first(1),
         queues: vec![CoreSet::first(1)],
         supply: None,
+        write_backs: None,
         background: false,
         absent: false,
         rank: Rank::Dynamic,
@@ -451,6 +454,7 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         ceilings: None,
         line: Duration::ZERO,
         misses: Vec::new(),
+        write_backs: Vec::new(),
     };
     assert_eq!([tree(false).schedulers(), tree(true).schedulers()], [1, 5]);
 }
@@ -465,6 +469,7 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         cores: both,
         queues: vec![alone(0), alone(1)],
         supply: None,
+        write_backs: None,
         background: false,
         absent: false,
         rank: Rank::Dynamic,
@@ -479,6 +484,7 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         ceilings: None,
         line: Duration::ZERO,
         misses: Vec::new(),
+        write_backs: Vec::new(),
     };
     let mut builder = Builder::new(2);
     builder.call(1, 0, Start, |call| _ = call.release(0, 0, 0).release(1, 0, 0).dispatch(1, 0));

@@ -90,7 +90,9 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
                     Input::Section { since, .. } => (Subject::NONE.with_level(InputKind::Section as u8), since),
                     Input::Wait { until } => (Subject::NONE.with_level(InputKind::Wait as u8), until),
                     // No job of a child scheduler signals or awaits events, and no server in one has to do with counters.
-                    Input::Event(_) | Input::Misses { .. } | Input::Sample { .. } => continue,
+                    Input::Event(_) | Input::Misses { .. } | Input::WriteBacks { .. } | Input::Sample { .. } => {
+                        continue
+                    }
                     Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
                 };
                 writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));

@@ -262,6 +262,7 @@ fn rings_hold_what_servers_do_as_their_budgets_end_and_come_back() {
         kind: ServerKind::Deferrable,
         budget: Duration::from_micros(50),
         period: Duration::from_micros(period),
+        write_backs: None,
         order: TaskOrder::EarliestDeadline,
         spread: Migration::Partitioned,
         clusters: Vec::new(),

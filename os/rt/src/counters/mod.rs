@@ -8,7 +8,7 @@ mod architectural;
 mod modelled;
 
 pub use architectural::{Architectural, Maker, Registers};
-pub use modelled::{changed_of, lines_of, own, own_thread, Modelled, Own, Page};
+pub use modelled::{changed_of, lines_of, own, own_thread, written_back_of, Modelled, Own, Page};
 
 /// What can be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,8 @@ pub enum Event {
     SharedMisses,
     /// Reads that found the line changed by another core (HITM).
     Changed,
+    /// Changed lines that accesses drove out to memory, whoever had changed them.
+    WriteBacks,
 }
 
 /// Why a counter does not do what it is told.

@@ -62,6 +62,11 @@ pub fn lines_of(core: u8) -> Option<u64> {
     counted_on(core, event::SHARED_MISSES)
 }
 
+/// The changed lines that all other components made memory take back on a core, as [`lines_of`] counts those that they asked for.
+pub fn written_back_of(core: u8) -> Option<u64> {
+    counted_on(core, event::WRITE_BACKS)
+}
+
 /// The accesses of all other components on a core, at user level, that found the line changed by another core, as they are counted for the
 /// root scheduler where work gives way to its counter; nothing where nobody counts.
 pub fn changed_of(core: u8) -> Option<u64> {
@@ -122,6 +127,7 @@ impl Counters for Modelled<'_> {
             Event::PrivateMisses => event::PRIVATE_MISSES,
             Event::SharedMisses => event::SHARED_MISSES,
             Event::Changed => event::CHANGED,
+            Event::WriteBacks => event::WRITE_BACKS,
             Event::Cycles => return Err(Refused::NoSuchEvent),
         };
         *self.channel(channel)? = Channel { event, counts: false, offset: 0 };

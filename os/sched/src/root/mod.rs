@@ -437,8 +437,8 @@ fn tell_counters<P: Policy>(
     (mut writer, core): (RingWriter, CoreId),
     now: Instant,
 ) -> RingWriter {
-    if state.lines.is_some() {
-        let telling = (&mut state.lines, state.running, state.job);
+    if let Some(told) = &mut state.lines {
+        let telling = (told, state.running, state.job);
         writer = misses::tell((policy, &mut *own), telling, (writer, core), now);
     }
     if let Some(counter) = &mut state.counter {

@@ -121,8 +121,8 @@ pub struct CoreState {
     pub waits_until: Instant,
     /// What the running job does to events.
     pub event_calls: [Option<EventCall>; 2],
-    /// Lines that were asked for on this core when the policy was told so last; nothing where no budget is one of misses.
-    pub lines: Option<u64>,
+    /// What had been counted of this core's lines when the policy was told last; nothing where no budget is one of misses.
+    pub lines: Option<misses::Counted>,
     /// The core's counter, where work gives way to it.
     pub counter: Option<Counter>,
     /// Whether either of these is there.
@@ -156,7 +156,8 @@ impl CoreState {
     /// One core at the start of the run.
     pub fn new(core: u8, ring: TraceRing, system: &'static System) -> CoreState {
         let clock = clock::clock();
-        let (lines, counter) = (misses::counted(system.regulated, core), yielding::counter(&system.setup, core));
+        let lines = misses::counted(system.regulated, &system.setup, core);
+        let counter = yielding::counter(&system.setup, core);
         let mut state = CoreState {
             core,
             ring,

@@ -65,7 +65,7 @@ impl Deferrable {
             return false;
         }
         let (budget, period) = (Duration::from_nanos(budget), Duration::from_nanos(period));
-        it.supply = Some(Supply { kind: ServerKind::Deferrable, budget, period });
+        it.supply = Some(Supply { kind: ServerKind::Deferrable, budget, period, write_backs: None });
         // Made anew at the next look.
         it.budget = None;
         true

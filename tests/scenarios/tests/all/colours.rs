@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use tactus_record::EventKind;
+use tactus_record::{EventKind, InputKind, Record};
 use tactus_scenarios::{file, tactus, Finished, Scratch};
 
 /// Four tasks: two of the workload, one of a component that shares a buffer, one of a component that is restarted after each fifth job.
@@ -276,6 +276,8 @@ fn an_attacker_that_sweeps_the_cache_takes_every_line_without_colours_and_next_t
 struct Kept {
     /// The copier is in a server that may ask for so many lines in 1.6 ms.
     budget: Option<u64>,
+    /// And make memory take back so many; what one costs is counted then.
+    write_backs: Option<u64>,
     /// Both have colours of their own, and so has the kernel.
     coloured: bool,
     /// The reader's first release, in microseconds.
@@ -287,10 +289,13 @@ struct Kept {
 /// Lines that came from memory in each job of the reader but the first, and the run.
 fn read_beside_a_copier(folder: &Scratch, kept: Kept) -> (Vec<u64>, Finished) {
     let parts = file("tests/scenarios/parts");
+    let [cost, written] = kept.write_backs.map_or_else(Default::default, |lines| {
+        ["write-back-cost = \"100 ns\"\n".to_string(), format!("write-backs = {lines}\n")]
+    });
     let (server, place) = match kept.budget {
         Some(misses) => (
             format!(
-                "[[server]]\nname = \"best-effort\"\nkind = \"misses\"\ncores = [1]\nmisses = {misses}\nperiod = \"1600 us\"\n\
+                "[[server]]\nname = \"best-effort\"\nkind = \"misses\"\ncores = [1]\nmisses = {misses}\n{written}period = \"1600 us\"\n\
                  policy = \"partitioned-edf\"\n\n"
             ),
             "server = \"best-effort\"\n",
@@ -313,7 +318,7 @@ fn read_beside_a_copier(folder: &Scratch, kept: Kept) -> (Vec<u64>, Finished) {
     let text = [
         format!("[system]\nname = \"regulated\"\ncores = 2\nduration = \"{duration} ms\"\n\n"),
         "[policy]\nkind = \"partitioned-edf\"\n\n".to_string(),
-        format!("[machine]\ninstruction = \"8 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\n{colours}memory-line = \"100 ns\"\nmiss-cost = \"200 ns\"\n\n"),
+        format!("[machine]\ninstruction = \"8 ns\"\noverheads = false\ngeometry = \"zynq-ultrascale\"\n{colours}memory-line = \"100 ns\"\nmiss-cost = \"200 ns\"\n{cost}\n"),
         kernel.to_string(),
         server,
         component(
@@ -335,7 +340,7 @@ fn read_beside_a_copier(folder: &Scratch, kept: Kept) -> (Vec<u64>, Finished) {
 #[test]
 fn an_attacker_with_a_budget_of_misses_slows_a_reader_by_less_than_its_bound_and_without_by_more() {
     let folder = Scratch::new("regulated");
-    let free = Kept { budget: None, coloured: false, offset: 9_000, duration: 500 };
+    let free = Kept { budget: None, write_backs: None, coloured: false, offset: 9_000, duration: 500 };
     let (lines, run) = read_beside_a_copier(&folder, Kept { budget: Some(50), ..free });
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
     // In period and deadline, 30 ms: 20 budgets, and what memory serves in the 100 µs between two looks; 2,000 lines of 200 ns.
@@ -383,6 +388,36 @@ fn what_falls_due_beside_a_busy_core_waits_for_one_slice_of_it_and_not_for_two()
     assert!((20.0..35.0).contains(&late), "{late} µs");
 }
 
+#[test]
+fn an_attacker_with_a_budget_of_write_backs_writes_no_more_back_than_that_and_what_a_look_finds_late() {
+    let folder = Scratch::new("regulated-writes");
+    let kept = Kept { budget: Some(2_000), write_backs: Some(50), coloured: false, offset: 9_000, duration: 500 };
+    let (lines, run) = read_beside_a_copier(&folder, kept);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    // In 30 ms: 41,000 lines of 200 ns, and 20 budgets of 50, and the 1,000 that memory takes between two looks, of 100.
+    assert!(run.said.output.contains("≤ 9.40 ms"), "{}", run.said.output);
+    let own = "is the policy's own";
+    assert!(run.said.output.contains(own), "its decisions are those of the policy: {}", run.said.output);
+    let trace = run.trace();
+    let told = |kind: InputKind| {
+        let of = move |r: &&Record| r.kind == EventKind::Input && r.level == kind as u8;
+        trace.cores[1].iter().filter(of).map(|r| (r.time.as_nanos(), r.arg))
+    };
+    let asked: u64 = told(InputKind::Misses).map(|(_, lines)| lines).sum();
+    let (mut written, mut most) = (0, 0);
+    for (time, lines) in told(InputKind::WriteBacks) {
+        written += lines;
+        // Up to then, so many budgets have begun.
+        most = most.max(written.saturating_sub(50 * time.div_ceil(1_600_000)));
+    }
+    println!("{asked} lines asked for, {written} written back, {most} before their time; reader {lines:?}");
+    assert!(most <= 1_000, "{most}");
+    // Each line that the copier asks for, it changes, and it drives out one that was changed before, once all is full.
+    assert!(written <= asked && asked - written <= 17 << 10, "{asked} asked for, {written} written back");
+    // The budget of lines asked for would let it write 40 times as many.
+    assert!((50 * 200..=50 * 313 + 1_000).contains(&written), "{written}");
+}
+
 /// A draw: Knuth's generator.
 fn drawn(state: &mut u64, many: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -405,7 +440,8 @@ fn an_attacker_beside_colours_and_a_budget_of_misses_slows_a_reader_by_less_than
         // The first is thrown away: neighbouring seeds are alike in it.
         drawn(&mut state, 2);
         let (budget, offset) = (20 + drawn(&mut state, 61), drawn(&mut state, 10_000));
-        let (lines, many, run) = lost(Kept { budget: Some(budget), coloured: true, offset, duration: 80 });
+        let (lines, many, run) =
+            lost(Kept { budget: Some(budget), write_backs: None, coloured: true, offset, duration: 80 });
         if run.summary.outcome() != "held" {
             println!("run {number}: {}", run.said.output);
             broken.push(number);
@@ -418,7 +454,7 @@ fn an_attacker_beside_colours_and_a_budget_of_misses_slows_a_reader_by_less_than
             println!("{} runs, {jobs} jobs: {most} lines at most from memory in a job", number + 1 - first);
         }
     }
-    let (without, ..) = lost(Kept { budget: None, coloured: false, offset: 9_000, duration: 80 });
+    let (without, ..) = lost(Kept { budget: None, write_backs: None, coloured: false, offset: 9_000, duration: 80 });
     println!(
         "{runs} runs, {jobs} jobs: {most} lines at most from memory in a job; {without} without colours and budget"
     );

@@ -100,7 +100,7 @@ impl<'s> Core<'s> {
                     // It has its core for itself.
                     Server::new(ServerKind::Periodic, server.period, server.period)
                 } else {
-                    Server::new(kind, server.budget, server.period)
+                    Server::new(kind, memory::least_time(server), server.period)
                 };
                 children.push(Node::Server(inside, inner));
             } else {

@@ -29,8 +29,12 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
 
 /// A task that a budget of misses may keep from its deadline.
 pub(super) fn may_stall(server: &Server) -> String {
+    let (budget, keys) = match server.write_backs {
+        None => ("its budget of misses", "\"misses\""),
+        Some(_) => ("a budget of misses or write-backs", "\"misses\" and \"write-backs\""),
+    };
     format!(
-        "no promise: its deadline does not hold where jobs in server `{}` use up its budget of misses as fast as memory serves them; give all tasks in it fewer \"misses\"",
+        "no promise: its deadline does not hold where jobs in server `{}` use up {budget} as fast as memory serves them; give all tasks in it fewer {keys}",
         server.name
     )
 }

@@ -5,7 +5,7 @@ use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{change, part, put_change, put_part, Protocol, CHANGE_BYTES, PART_BYTES};
 use alloc::vec::Vec;
 use tactus_task::{Burst, EarlyArrival, Overrun, Release, ServerKind, TaskOrder, WaitLimit};
-use tactus_time::{CoreSet, TaskId};
+use tactus_time::{CoreSet, Duration, TaskId};
 
 const SERVER_BYTES: usize = 2 + 1 + 1 + 8 + 8 + 1 + 4 + 1;
 const PLACE_BYTES: usize = 2 + 4 + 1;
@@ -37,6 +37,10 @@ impl Parameters for Tree {
             if let Some(supply) = server.supply {
                 put(out, supply.budget.as_nanos());
                 put(out, supply.period.as_nanos());
+                if supply.kind == ServerKind::Misses {
+                    // Nothing is zero, which none is.
+                    put(out, supply.write_backs.unwrap_or_default().as_nanos());
+                }
             }
             out.extend(server.priority.to_le_bytes());
             out.push(u8::from(server.background));
@@ -81,7 +85,12 @@ impl Parameters for Tree {
             let quantum = input.time()?;
             let kinds: Vec<Option<ServerKind>> = ServerKind::ALL.into_iter().map(Some).chain([None]).collect();
             let supply = match meaning(input, &kinds)? {
-                Some(kind) => Some(Supply { kind, budget: input.time()?, period: input.time()? }),
+                Some(kind) => {
+                    let (budget, period) = (input.time()?, input.time()?);
+                    let written = if kind == ServerKind::Misses { input.time()? } else { Duration::ZERO };
+                    let write_backs = Some(written).filter(|time| !time.is_zero());
+                    Some(Supply { kind, budget, period, write_backs })
+                }
                 None => None,
             };
             let priority = u32::from_le_bytes(input.take()?);

@@ -67,6 +67,9 @@ pub struct Supply {
     pub budget: Duration,
     /// The period.
     pub period: Duration,
+    /// Of misses: the least time in which memory takes back as many changed lines as it may; nothing if as many as it likes. Greater than
+    /// zero and no longer than the period.
+    pub write_backs: Option<Duration>,
 }
 
 /// Where a task is, and what it may do there.
