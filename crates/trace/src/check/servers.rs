@@ -102,8 +102,9 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
     found
 }
 
-/// No server asks memory for more lines than its budget of misses, nor makes it take back more than its budget of those. What a look at the counter finds too late is paid by the periods
-/// that follow: up to the end of any period no more than one time between two looks, and `tolerance`, are owed.
+/// No server asks memory for more lines than its budget of misses, nor makes it take back more than its budget of those. What a look at
+/// the counter finds too late is paid by the periods that follow: up to the end of any period no more than one time between two looks,
+/// and `tolerance`, are owed.
 pub fn misses(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let mut found = Vec::new();
     let line = view.line.as_nanos().max(1);
