@@ -199,15 +199,6 @@ impl Heaps {
             null_mut()
         }
     }
-
-    /// Gives memory back to the heap that it came from, which its address tells.
-    ///
-    /// # Safety
-    /// As for [`Heap::deallocate`].
-    pub(crate) unsafe fn deallocate(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: promised by the caller.
-        unsafe { self.at(self.of(block)).deallocate(block, layout) }
-    }
 }
 
 /// What it is where components run: the allocator of `alloc`.
@@ -382,7 +373,7 @@ mod tests {
             assert_eq!((heaps.of(block), (block as usize - heaps.base as usize) / (16 << 10)), (colour, colour));
             assert_eq!(used(colour), 100);
             // SAFETY: just taken.
-            unsafe { heaps.deallocate(block, layout(100)) };
+            unsafe { heaps.at(heaps.of(block)).deallocate(block, layout(100)) };
             assert_eq!(used(colour), 0);
         }
         assert!(heaps.allocate(1, 0, layout(16 << 10)).is_null(), "no heap takes from another");
