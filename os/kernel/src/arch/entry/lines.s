@@ -16,36 +16,14 @@
 .endm
 
 trap_line:
-    push 2
-    popfq
-    test byte ptr [rsp + 24], 3
-    jz 2f
-    push_general
-    swapgs
-    mov rsp, gs:[{kernel_stack}]
-    .if {checked} == 1
-    jmp 1f
-    .endif
-    # Whose time is not counted in slots: so it is no upcall. Nor is it inside the root, or in a sequence.
-    mov rbp, gs:[{current}]
-    cmp byte ptr [rbp + {thread_counted}], 0
-    jne 1f
-    movzx ecx, word ptr [rbp + {thread_component}]
-    mov r8, gs:[{root}]
-    cmp rcx, r8
-    je 1f
-    imul rcx, rcx, {component_bytes}
-    cmp byte ptr [rcx + {components} + {component_special_inside}], 0
-    jne 1f
+    trap_begins 2f 1f
+    find_running 1f
     mov rdi, [rbp + {thread_vector}]
     find_line 1f
-    # Charged and given up.
     mov r12, gs:[{region}]
     read_time
     mov r9, rax
-    take_time
-    add [rbp + {thread_used}], rdx
-    mov dword ptr [rbp + {thread_owner}], 0
+    give_up_running
 # The line is silent until somebody acknowledges it; the root is told when it interrupted.
 # As in `find_line`; r8: the root; r9: the time-stamp counter; r12: the root's region.
 line_to_root:
@@ -76,15 +54,7 @@ line_to_root:
     jne trap_in_kernel
     mov rdi, [rsp]
     find_line trap_in_kernel
-    lock inc qword ptr [{awake}]
-    mov qword ptr [{clock_keeper}], 0
-    mov r8, gs:[{root}]
-    mov r12, gs:[{region}]
+    idle_ends
     read_time
     mov r9, rax
-    take_time
-    add gs:[{idle}], rdx
-    add [r12 + {region_idle}], rdx
-    jnc line_to_root
-    mov qword ptr [r12 + {region_idle}], -1
-    jmp line_to_root
+    count_idle line_to_root

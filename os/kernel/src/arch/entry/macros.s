@@ -121,3 +121,58 @@
     sub rdx, gs:[{charged}]
     mov gs:[{charged}], rax
 .endm
+
+# A trap of a vector that has a short way, from a thread of a component: to `idle` if it comes from the kernel; to `otherwise` if everything is
+# to go to `kernel_trap`, which finds all as it was.
+.macro trap_begins idle otherwise
+    push 2
+    popfq
+    test byte ptr [rsp + 24], 3
+    jz \idle
+    push_general
+    swapgs
+    mov rsp, gs:[{kernel_stack}]
+    .if {checked} == 1
+    jmp \otherwise
+    .endif
+.endm
+
+# rbp: the thread that has the core; r8: the root. Its time is not counted in slots, so that it is no upcall; nor is it inside the root,
+# or in a sequence. Else to the label.
+.macro find_running otherwise
+    mov rbp, gs:[{current}]
+    cmp byte ptr [rbp + {thread_counted}], 0
+    jne \otherwise
+    movzx ecx, word ptr [rbp + {thread_component}]
+    mov r8, gs:[{root}]
+    cmp rcx, r8
+    je \otherwise
+    imul rcx, rcx, {component_bytes}
+    cmp byte ptr [rcx + {components} + {component_special_inside}], 0
+    jne \otherwise
+.endm
+
+# It is charged, and given up.
+.macro give_up_running
+    take_time
+    add [rbp + {thread_used}], rdx
+    mov dword ptr [rbp + {thread_owner}], 0
+.endm
+
+# The idle core is awake. r8: the root; r12: its region.
+.macro idle_ends
+    lock inc qword ptr [{awake}]
+    mov qword ptr [{clock_keeper}], 0
+    mov r8, gs:[{root}]
+    mov r12, gs:[{region}]
+.endm
+
+# How long it was idle is counted; then to the label.
+.macro count_idle then
+    take_time
+    add gs:[{idle}], rdx
+    add [r12 + {region_idle}], rdx
+    jnc \then
+    mov qword ptr [r12 + {region_idle}], -1
+    jmp \then
+.endm

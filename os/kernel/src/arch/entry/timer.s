@@ -16,16 +16,7 @@ trap_common:
 # The timer: nearly always the time-out is the root's, and its upcall begins. Whatever is different goes to `kernel_trap`, and
 # finds everything as it was.
 trap_timer:
-    push 2
-    popfq
-    test byte ptr [rsp + 24], 3
-    jz 2f
-    push_general
-    swapgs
-    mov rsp, gs:[{kernel_stack}]
-    .if {checked} == 1
-    jmp 1f
-    .endif
+    trap_begins 2f 1f
     read_time
     # Set for the time-out and nothing else: so it is not where cores take turns.
     cmp rax, gs:[{armed}]
@@ -37,22 +28,9 @@ trap_timer:
     mov rbx, gs:[{upcall}]
     cmp dword ptr [rbx + {thread_state}], {state_upcall}
     jne 1f
-    # Whose time is not counted in slots: so it is no upcall. Nor is it inside the root, or in a sequence.
-    mov rbp, gs:[{current}]
-    cmp byte ptr [rbp + {thread_counted}], 0
-    jne 1f
-    movzx ecx, word ptr [rbp + {thread_component}]
-    mov r8, gs:[{root}]
-    cmp rcx, r8
-    je 1f
-    imul rcx, rcx, {component_bytes}
-    cmp byte ptr [rcx + {components} + {component_special_inside}], 0
-    jne 1f
-    # Charged and given up.
+    find_running 1f
     mov r12, gs:[{region}]
-    take_time
-    add [rbp + {thread_used}], rdx
-    mov dword ptr [rbp + {thread_owner}], 0
+    give_up_running
 # The timer's event is posted, and the root's upcall begins.
 # rbx: the root's upcall; r8: the root; r12: its region.
 timer_to_root:
@@ -113,13 +91,5 @@ upcall_begins:
     jne trap_in_kernel
     cmp qword ptr gs:[{tick}], {no_timeout}
     jne trap_in_kernel
-    lock inc qword ptr [{awake}]
-    mov qword ptr [{clock_keeper}], 0
-    mov r8, gs:[{root}]
-    mov r12, gs:[{region}]
-    take_time
-    add gs:[{idle}], rdx
-    add [r12 + {region_idle}], rdx
-    jnc timer_to_root
-    mov qword ptr [r12 + {region_idle}], -1
-    jmp timer_to_root
+    idle_ends
+    count_idle timer_to_root
