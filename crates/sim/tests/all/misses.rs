@@ -6,7 +6,7 @@ use tactus_model::{Costs, System};
 use tactus_record::{EventKind, InputKind, Record};
 use tactus_sim::lockstep::lockstep;
 use tactus_time::{Duration, TaskId};
-use tactus_trace::{check, judge, Verdict};
+use tactus_trace::{check, judge, Trace, Verdict};
 
 /// A server on core 1 that may ask for 2,000 lines in a millisecond, of the 10,000 that memory serves, and a task in it; beside them one
 /// on core 0.
@@ -23,6 +23,25 @@ fn with(budgets: &str, of_jobs: &str, cost: &str) -> System {
          [[task]]\nname = 'copies'\nserver = 's'\ncore = 1\nperiod = '30 ms'\nexecution = '4 ms'\n{of_jobs}\n\
          [[task]]\nname = 'control'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\nmisses = 0\nwrite-backs = 0\n"
     ))
+}
+
+/// Whether a record tells how many lines of this kind were counted.
+fn tells(record: &Record, kind: InputKind) -> bool {
+    record.kind == EventKind::Input && record.level == kind as u8
+}
+
+/// Of ten jobs with 20,000 lines each, up to any time no more than 2,000 in each millisecond and 625 more: two looks are a sixteenth of a
+/// millisecond apart, in which memory serves or takes so many. The server stalls nine times a job at least.
+fn is_regulated(trace: &Trace, kind: InputKind) {
+    let mut lines = 0;
+    for record in trace.cores[1].iter().filter(|record| tells(record, kind)) {
+        lines += record.arg;
+        let periods = record.time.as_nanos().div_ceil(1_000_000);
+        assert!(lines <= 2_000 * periods + 625, "{lines} lines up to {}", record.time);
+    }
+    assert_eq!(lines, 10 * 20_000);
+    let stalls = trace.cores[1].iter().filter(|r| r.kind == EventKind::ServerExhausted).count();
+    assert!(stalls >= 10 * 9, "{stalls}");
 }
 
 fn bounds(system: &System) -> Vec<(Bound, String)> {
@@ -43,17 +62,7 @@ fn a_task_that_uses_up_a_budget_of_misses_stalls_until_the_next_and_keeps_its_bo
     assert_eq!(verdict, Verdict::Held);
     let plan = tactus_plan::plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
     assert_eq!(check::all(&plan.view, &trace, Duration::ZERO), []);
-    let told = |r: &&Record| r.kind == EventKind::Input && r.level == InputKind::Misses as u8;
-    let mut lines = 0;
-    for record in trace.cores[1].iter().filter(told) {
-        lines += record.arg;
-        let periods = record.time.as_nanos().div_ceil(1_000_000);
-        // Two looks are a sixteenth of a millisecond apart, in which memory serves 625.
-        assert!(lines <= 2_000 * periods + 625, "{lines} lines up to {}", record.time);
-    }
-    assert_eq!(lines, 10 * 20_000);
-    let stalls = trace.cores[1].iter().filter(|r| r.kind == EventKind::ServerExhausted).count();
-    assert!(stalls >= 10 * 9, "{stalls}");
+    is_regulated(&trace, InputKind::Misses);
     // A judge that allows for less finds too much.
     let mut strict = plan.view.tree.clone().expect("servers");
     strict.servers[1].supply.as_mut().expect("a budget").0 = us(100);
@@ -107,19 +116,10 @@ fn a_task_that_uses_up_a_budget_of_write_backs_stalls_until_the_next_period_and_
     assert_eq!(check::all(&plan.view, &trace, Duration::ZERO), []);
     let demand = |task: TaskId, job| Some(system.tasks[task.index()].demand(system.seed, task, job));
     assert!(lockstep(&plan.setup, demand, &trace, Duration::ZERO).unwrap().is_ok(), "a replay decides the same");
-    let told = |r: &Record| r.kind == EventKind::Input && r.level == InputKind::WriteBacks as u8;
-    let mut lines = 0;
-    for record in trace.cores[1].iter().filter(|r| told(r)) {
-        lines += record.arg;
-        let periods = record.time.as_nanos().div_ceil(1_000_000);
-        // Two looks are a sixteenth of a millisecond apart, in which memory takes 625.
-        assert!(lines <= 2_000 * periods + 625, "{lines} lines up to {}", record.time);
-    }
-    assert_eq!(lines, 10 * 20_000);
-    let stalls = trace.cores[1].iter().filter(|r| r.kind == EventKind::ServerExhausted).count();
-    assert!(stalls >= 10 * 9, "{stalls}");
+    is_regulated(&trace, InputKind::WriteBacks);
     // In the period in which it is used up for the first time, 626 lines more than the budget.
-    let first = trace.cores[1].iter_mut().find(|r| told(r)).expect("a look");
+    let is_told = |r: &&mut Record| tells(r, InputKind::WriteBacks);
+    let first = trace.cores[1].iter_mut().find(is_told).expect("a look");
     first.arg += 2_626;
     let found = check::all(&plan.view, &trace, Duration::ZERO);
     assert!(found.iter().any(|it| it.text.contains("server 1 wrote back")), "{found:?}");
