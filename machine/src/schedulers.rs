@@ -94,14 +94,12 @@ pub fn replay(
     Ok(Ok(all))
 }
 
-/// How late the machine may notice something: the longest turn of the scheduler in this run, one slice of every other core of the
+/// How late the machine may notice something: the longest turn of the scheduler in this run, one turn of every other core of the
 /// emulated machine, and as long as one of them was in its scheduler without a pause, since there it does not stand back.
 pub fn allowed(system: &System, trace: &Trace) -> Duration {
     let cores = system.cores as u64;
     let turn = Duration::from_nanos(u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
-    // A slice lasts up to this much longer than a turn (the kernel's `slice.rs`).
-    let slice = turn + turn / 8;
-    let others = if cores > 1 { slice * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
+    let others = if cores > 1 { turn * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
     longest_turn(system, trace) + others
 }
 

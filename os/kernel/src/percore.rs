@@ -74,8 +74,6 @@ pub struct Core {
     pub cause: u64,
     /// When the kernel was last left, in time-stamp ticks.
     pub left: u64,
-    /// When it went on with the timer set, in time-stamp ticks, where cores take turns: its slice begins.
-    pub goes_on: u64,
     /// What the others take, in time-stamp ticks, between setting the timer and going on, where cores take turns; see
     /// `slice::end_turn`.
     pub lags: [u64; 2],
@@ -144,7 +142,6 @@ const UNUSED: Core = Core {
     entered: 0,
     cause: tactus_abi::shared::cause::START,
     left: 0,
-    goes_on: 0,
     lags: [0; 2],
     long: false,
     charged: 0,

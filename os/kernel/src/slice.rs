@@ -24,8 +24,6 @@ use tactus_abi::shared::{slices, Clock};
 
 /// A long slice in short ones.
 const LONG: u64 = 10;
-/// How much longer than a turn a short slice may be: this part of a turn.
-const SPARE: u64 = 8;
 
 /// Until when nothing on each core has to be noticed, in time-stamp ticks.
 static QUIET: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
@@ -115,45 +113,23 @@ pub fn start_timer(core: &mut Core) {
         return;
     }
     let mut until = core.expiry;
-    match current {
+    if let Some(thread) = current {
         // The root's upcall ends its slice by itself, and soon: it never stands back for those that do not.
-        Some(thread) if core::ptr::eq(thread, core.upcall) => until = until.min(time_stamp() + turn + 16 * round()),
-        Some(_) => {
-            let now = time_stamp();
-            until = until.min(now + length(core, now));
-            count_to(until);
-            return go_on(core, Some(now), until);
-        }
-        None => {}
+        let upcall = core::ptr::eq(thread, core.upcall);
+        let now = time_stamp();
+        until = until.min(now + if upcall { turn + 16 * round() } else { length(core, now) });
     }
     count_to(until);
-    if may_be_long() {
-        go_on(core, None, until);
+    if !may_be_long() {
+        return;
     }
-}
-
-/// Goes on after the timer was set for `until`: that has ended the slice, and the others have had theirs. Sets it again where it was not
-/// what it should be. `slice`: when the timer of a slice was set.
-#[inline(never)]
-fn go_on(core: &mut Core, mut slice: Option<u64>, mut until: u64) {
-    let turn = crate::machine::turn();
-    loop {
-        let now = time_stamp();
-        core.goes_on = now;
-        let rest = until.saturating_sub(now);
-        match slice {
-            // A long slice is out of place by now.
-            Some(_) if core.long && must_be_short(now) => until = until.min(now + length(core, now)),
-            // The others took less than was allowed for. What they leave is theirs, or they would wait for more than a turn.
-            Some(set) if !core.long && rest > turn + turn / SPARE => {
-                core.lags[0] = now - set;
-                until = until.min(now + turn + core.lags[0]);
-            }
-            _ if u64::from(apic::timer_count()) <= crate::machine::timer_counts(rest) + turn / SPARE => return,
-            // The slice had also ended on the way to the timer, which was set too late.
-            _ => {}
-        }
-        slice = slice.map(|_| now);
+    // Setting the timer has ended the slice. The slice may also have ended on the way there, for long: then the timer was set
+    // too late, or for a long slice that is out of place by now.
+    let now = time_stamp();
+    if current.is_some() && core.long && must_be_short(now) {
+        until = until.min(now + length(core, now));
+        count_to(until);
+    } else if u64::from(apic::timer_count()) > crate::machine::timer_counts(until.saturating_sub(now)) + turn / 8 {
         count_to(until);
     }
 }
@@ -226,7 +202,7 @@ pub fn end_turn(core: &mut Core) {
     if crate::machine::turn() == 0 || core.current.is_null() {
         return;
     }
-    let (times, lasted) = (if core.long { LONG } else { 1 }, core.entered.saturating_sub(core.goes_on));
+    let (times, lasted) = (if core.long { LONG } else { 1 }, core.entered.saturating_sub(core.left));
     let slice = times * crate::machine::turn();
     let lag = &mut core.lags[usize::from(core.long)];
     if lasted < slice / 8 {

@@ -384,8 +384,8 @@ fn what_falls_due_beside_a_busy_core_waits_for_one_slice_of_it_and_not_for_two()
     let late =
         run.said.output.split_once("the policy's own, ").and_then(|(_, rest)| rest.split_once(" µs late at most"));
     let late: f64 = late.and_then(|(late, _)| late.parse().ok()).expect("microseconds");
-    // A slice is 2,500 instructions of 8 ns and an eighth of that; then its own core comes to its scheduler.
-    assert!((20.0..35.0).contains(&late), "{late} µs");
+    // A turn is 2,500 instructions of 8 ns, and a slice of two cores up to three; with two slices it was 74.8 µs.
+    assert!((20.0..50.0).contains(&late), "{late} µs");
 }
 
 #[test]
