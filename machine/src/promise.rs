@@ -3,7 +3,7 @@
 use crate::lines::{self, brief};
 use tactus_analysis::check::added_by_others;
 use tactus_analysis::inflation::working_sets::WorkingSets;
-use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskVerdict};
+use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskCheck, TaskVerdict};
 use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::plan;
 pub use tactus_plan::RunPlan;
@@ -74,7 +74,7 @@ pub fn through_caches(system: &System, costs: &Costs) -> Option<View> {
 pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
     let Some(sets) = WorkingSets::of(system).filter(|_| cache == CacheDelay::Geometry) else { return };
     let added = added_by_others(system);
-    let row = |(n, verdict): (usize, &TaskVerdict)| {
+    let row = |(n, verdict): (usize, &TaskCheck)| {
         let (lines, held) = sets.lines(n);
         let lines = match (lines, held) {
             (0, _) => "no memory given".to_string(),
@@ -86,8 +86,8 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
             Some(Err(_)) => "not bounded".into(),
             None => "not counted".into(),
         };
-        let counted = match (verdict.bound, verdict.reloads) {
-            (Bound::None, _) | (_, Reloads::None) => "nothing".into(),
+        let counted = match (verdict.bound(), verdict.reloads) {
+            (None, _) | (_, Reloads::None) => "nothing".into(),
             (_, Reloads::OfEachTask) => "each task's own".to_string(),
             (_, Reloads::Longest(time)) => format!("{} at each entry", brief(time)),
         };
@@ -130,8 +130,8 @@ pub fn windows(system: &System) {
 /// `check    A tables built on cores 1–3 · …      accepted`, and what fails if it is not.
 pub fn line(system: &System, check: &Check) {
     // A task that a change brings is promised something from then on.
-    let later = |n: usize| check.changes.iter().any(|ruling| ruling.admitted() && ruling.tasks[n].bound != Bound::None);
-    let promised = (0..check.tasks.len()).filter(|n| check.tasks[*n].bound != Bound::None || later(*n)).count();
+    let later = |n: usize| check.changes.iter().any(|ruling| ruling.admitted() && ruling.tasks[n].bound().is_some());
+    let promised = (0..check.tasks.len()).filter(|n| check.tasks[*n].bound().is_some() || later(*n)).count();
     let verdict = match (check.accepted, promised == check.tasks.len()) {
         (false, _) => lines::bad("not accepted"),
         (true, true) => lines::good("accepted"),
@@ -161,7 +161,7 @@ pub fn table(check: &Check, free: Option<&Check>, growth: &[Growth]) -> String {
         let last = row.len() - 1;
         row.insert(last, grows(*growth));
         if let Some(free) = free {
-            row.insert(last, bound(free.tasks[n].bound));
+            row.insert(last, bound(free.tasks[n].bound()));
         }
         row
     });
@@ -171,10 +171,11 @@ pub fn table(check: &Check, free: Option<&Check>, growth: &[Growth]) -> String {
 /// Why tasks are promised nothing, each reason once with the tasks that it is for.
 pub fn untested(check: &Check) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for verdict in check.tasks.iter().filter(|v| v.met && v.bound == Bound::None && !v.explanation.is_empty()) {
-        match reasons.iter_mut().find(|(why, _)| *why == verdict.explanation) {
-            Some((_, names)) => names.push(&verdict.name),
-            None => reasons.push((&verdict.explanation, vec![&verdict.name])),
+    for task in &check.tasks {
+        let TaskVerdict::Untested(reason) = &task.verdict else { continue };
+        match reasons.iter_mut().find(|(why, _)| why == reason) {
+            Some((_, names)) => names.push(&task.name),
+            None => reasons.push((reason, vec![&task.name])),
         }
     }
     for (why, names) in reasons {
@@ -225,8 +226,7 @@ pub fn growth(system: &System, check: &Check, growth: &[Growth], patient: bool) 
             format!("least: task `{name}` may take {} more, {:.1} % of its time", brief(more), share * 100.0),
         );
     }
-    let open =
-        growth.iter().zip(&check.tasks).filter(|(g, t)| **g == Growth::Unknown && t.bound != Bound::None).count();
+    let open = growth.iter().zip(&check.tasks).filter(|(g, t)| **g == Growth::Unknown && t.bound().is_some()).count();
     if open > 0 && !patient {
         let tasks = lines::count(open, "task");
         lines::line("growth", format!("not looked for in the time: {tasks}; `--growth` takes as long as it needs"));
@@ -242,20 +242,20 @@ fn grows(growth: Growth) -> String {
     }
 }
 
-fn bound(bound: Bound) -> String {
+fn bound(bound: Option<Bound>) -> String {
     match bound {
-        Bound::Response(bound) => format!("response ≤ {}", brief(bound)),
-        Bound::Tardiness(bound) => format!("tardiness ≤ {}", brief(bound)),
-        Bound::None => "–".to_string(),
+        Some(Bound::Response(bound)) => format!("response ≤ {}", brief(bound)),
+        Some(Bound::Tardiness(bound)) => format!("tardiness ≤ {}", brief(bound)),
+        None => "–".to_string(),
     }
 }
 
-fn row(verdict: &TaskVerdict) -> Vec<String> {
-    let holds = match (verdict.bound, verdict.met, verdict.exceeded_by.is_some()) {
-        (_, false, _) => "fails",
-        (Bound::None, true, _) => "no promise",
-        (_, true, false) => "holds",
-        (_, true, true) => "holds while nobody exceeds his time",
+fn row(verdict: &TaskCheck) -> Vec<String> {
+    let holds = match (&verdict.verdict, verdict.exceeded_by) {
+        (TaskVerdict::Fails { .. }, _) => "fails",
+        (TaskVerdict::Untested(_), _) => "no promise",
+        (TaskVerdict::Bounded { .. }, None) => "holds",
+        (TaskVerdict::Bounded { .. }, Some(_)) => "holds while nobody exceeds his time",
     };
     vec![
         verdict.name.clone(),
@@ -263,7 +263,7 @@ fn row(verdict: &TaskVerdict) -> Vec<String> {
         verdict.core.map_or("any".to_string(), |core| core.to_string()),
         format!("{:.3}", verdict.utilisation as f64 / 1e6),
         brief(verdict.deadline),
-        bound(verdict.bound),
+        bound(verdict.bound()),
         holds.to_string(),
     ]
 }

@@ -190,13 +190,11 @@ impl Check {
     fn tasks(&self) -> PyResult<Table> {
         let all = || self.check.tasks.iter();
         let kind = |bound| match bound {
-            Bound::Response(_) => Some("response"),
-            Bound::Tardiness(_) => Some("tardiness"),
-            Bound::None => None,
+            Bound::Response(_) => "response",
+            Bound::Tardiness(_) => "tardiness",
         };
         let length = |bound| match bound {
-            Bound::Response(length) | Bound::Tardiness(length) => Some(length.as_nanos()),
-            Bound::None => None,
+            Bound::Response(length) | Bound::Tardiness(length) => length.as_nanos(),
         };
         let holder = |task: TaskId| self.check.tasks.get(task.index()).map(|verdict| &verdict.name);
         Columns::default()
@@ -205,9 +203,9 @@ impl Check {
             .number("core", all().map(|t| t.core.map(|core| core.0.into())))
             .real("utilisation", all().map(|t| Some(t.utilisation as f64 / 1e6)))
             .number("deadline_ns", all().map(|t| Some(t.deadline.as_nanos())))
-            .text("bound", all().map(|t| kind(t.bound)))
-            .number("bound_ns", all().map(|t| length(t.bound)))
-            .truth("met", all().map(|t| Some(t.met)))
+            .text("bound", all().map(|t| t.bound().map(kind)))
+            .number("bound_ns", all().map(|t| t.bound().map(length)))
+            .truth("met", all().map(|t| Some(!t.fails())))
             .number("slack_ns", all().map(|t| t.slack().map(Duration::as_nanos)))
             .number(
                 "may_grow_ns",
@@ -224,7 +222,7 @@ impl Check {
                 }),
             )
             .text("exceeded_by", all().map(|t| t.exceeded_by.and_then(holder)))
-            .text("explanation", all().map(|t| Some(&t.explanation)))
+            .text("explanation", all().map(|t| Some(t.explanation())))
             .table()
     }
 

@@ -216,8 +216,10 @@ impl Network {
             let period = time(self.flows[*flow].period);
             let its = || ended().filter(|record| record.task == Some(task));
             let taken = its().map(|it| it.time.since(Instant::ZERO + period * u64::from(it.job)));
-            let bound = match check.tasks[task.index()].bound {
-                Bound::Response(response) if check.accepted => Some(self.leaves(*flow) + self.bounds[*flow] + response),
+            let bound = match check.tasks[task.index()].bound() {
+                Some(Bound::Response(response)) if check.accepted => {
+                    Some(self.leaves(*flow) + self.bounds[*flow] + response)
+                }
                 _ => None,
             };
             let longest = taken.max().unwrap_or_default();

@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
-use tactus_analysis::Bound;
 use tactus_formats::to_toml;
 use tactus_generate::{
     any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting,
@@ -152,7 +151,7 @@ fn one(
     let costs = costs::read(&arguments.costs, &system)?;
     let check = tactus_analysis::check(&system, &costs);
     // Orders that no test knows are not refused, and promised nothing.
-    let accepted = check.accepted && check.tasks.iter().any(|task| task.bound != Bound::None);
+    let accepted = check.accepted && check.tasks.iter().any(|task| task.bound().is_some());
     if arguments.accepted && !accepted {
         return skip(totals, "not accepted, or promised nothing");
     }

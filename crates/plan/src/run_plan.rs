@@ -3,7 +3,7 @@
 
 use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
-use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskVerdict};
+use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
     policy_label, Body, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System, SystemRevision,
@@ -146,13 +146,13 @@ fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
 /// What was promised when, as the judge reads it.
 fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = |stage: &SystemRevision, verdicts: &[TaskVerdict], allowances: &[Duration]| -> Vec<Now> {
-        let one = |(n, (task, verdict)): (usize, (&Task, &TaskVerdict))| Now {
+    let tasks = |stage: &SystemRevision, verdicts: &[TaskCheck], allowances: &[Duration]| -> Vec<Now> {
+        let one = |(n, (task, verdict)): (usize, (&Task, &TaskCheck))| Now {
             there: stage.has(Part::Task(n)),
             period: task.period,
             deadline: task.deadline,
             // Where there are levels, the trace tells whether a job has taken more than was assumed.
-            promise: told(if task.level.is_some() { verdict.bound } else { verdict.promise() }),
+            promise: told(if task.level.is_some() { verdict.bound() } else { verdict.promise() }),
             budget: (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowances[n]),
         };
         stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
@@ -202,11 +202,11 @@ fn core_of_server(system: &System, part: Part) -> Option<CoreId> {
     cores.next().filter(|_| cores.next().is_none())
 }
 
-fn told(bound: Bound) -> Promise {
+fn told(bound: Option<Bound>) -> Promise {
     match bound {
-        Bound::Response(bound) => Promise::Response(bound),
-        Bound::Tardiness(bound) => Promise::Tardiness(bound),
-        Bound::None => Promise::None,
+        Some(Bound::Response(bound)) => Promise::Response(bound),
+        Some(Bound::Tardiness(bound)) => Promise::Tardiness(bound),
+        None => Promise::None,
     }
 }
 
@@ -224,8 +224,8 @@ fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
     }
 }
 
-fn task_view(task: &Task, verdict: &TaskVerdict, work: Duration, budget: Option<Duration>) -> TaskView {
-    let promise = told(verdict.bound);
+fn task_view(task: &Task, verdict: &TaskCheck, work: Duration, budget: Option<Duration>) -> TaskView {
+    let promise = told(verdict.bound());
     TaskView {
         name: task.name.clone(),
         level: task.level,

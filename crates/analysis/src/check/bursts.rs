@@ -7,7 +7,7 @@ use super::assumed::id;
 use super::assumptions;
 use super::partitioned::{Queue, Responses};
 use super::rank::{self, Rank};
-use super::report::{Bound, Check};
+use super::report::{Check, TaskVerdict};
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::bursts::{response, schedulable, Bursty};
@@ -77,20 +77,19 @@ pub(super) fn unknown(system: &System, check: &mut Check) {
             if !assumptions::disturbs(system, (n, task), (i, other)) {
                 continue;
             }
-            let verdict = &mut check.tasks[i];
-            verdict.bound = Bound::None;
+            let why = || {
+                format!(
+                    "no test: arrivals of `{}` come in bursts, and there is one for cores by themselves under fixed priorities or \
+                     EDF alone, without sections, waits and servers",
+                    task.name
+                )
+            };
+            check.tasks[i].no_bound(why);
             // Its server's budget bounds what it takes from others, whatever arrives: it is served as it comes, and is no reason to
             // refuse the system.
             if system.scheduling.places[i].server.is_some() {
                 check.findings.retain(|finding| finding.task != Some(id(i)));
-                verdict.met = true;
-            }
-            if verdict.met {
-                verdict.explanation = format!(
-                    "no test: arrivals of `{}` come in bursts, and there is one for cores by themselves under fixed priorities or \
-                     EDF alone, without sections, waits and servers",
-                    task.name
-                );
+                check.tasks[i].verdict = TaskVerdict::Untested(why());
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use super::memory;
 use super::rank::{self, Rank};
-use super::report::{Bound, Check};
+use super::report::Check;
 use crate::inflation::working_sets::{OtherCores, WorkingSets};
 use tactus_model::{Migration, System};
 use tactus_time::Duration;
@@ -98,14 +98,10 @@ impl BesideOthers {
                 let apart = task.core.is_some() && other.core.is_some() && task.core != other.core;
                 let above = fixed.is_some_and(|rank| (rank.key(system, i), i) < (rank.key(system, n), n));
                 let verdict = &mut check.tasks[i];
-                if apart || above || verdict.bound == Bound::None {
+                if apart || above || verdict.bound().is_none() {
                     continue;
                 }
-                verdict.bound = Bound::None;
-                if verdict.met {
-                    verdict.explanation =
-                        format!("no bound: what other cores add to `{}` is not known: {why}", task.name);
-                }
+                verdict.no_bound(|| format!("no bound: what other cores add to `{}` is not known: {why}", task.name));
             }
         }
     }

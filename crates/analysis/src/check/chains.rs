@@ -83,11 +83,10 @@ pub(super) fn check(system: &System, check: &mut Check) {
 }
 
 /// The longest response of a task with this bound.
-pub(super) fn response(system: &System, task: usize, bound: Bound) -> Option<Duration> {
-    match bound {
+pub(super) fn response(system: &System, task: usize, bound: Option<Bound>) -> Option<Duration> {
+    match bound? {
         Bound::Response(response) => Some(response),
         Bound::Tardiness(late) => system.tasks[task].deadline.checked_add(late),
-        Bound::None => None,
     }
 }
 
@@ -102,18 +101,18 @@ pub(super) fn one(system: &System, passage: &Passage<'_>, check: &mut Check) {
     let Passage { what: kind, tasks: members, deadline, .. } = passage;
     let told: Vec<bool> = members.windows(2).map(|pair| system.is_told(pair[0], pair[1])).collect();
     // What the task at a place adds.
-    let adds = |place: usize, bound: &dyn Fn(usize) -> Bound| {
+    let adds = |place: usize, bound: &dyn Fn(usize) -> Option<Bound>| {
         let response = response(system, members[place], bound(members[place]))?;
         match place.checked_sub(1).is_some_and(|link| told[link]) {
             true => response.checked_add(next_release(system, members[place])?),
             false => Some(response),
         }
     };
-    let total = |bound: &dyn Fn(usize) -> Bound| {
+    let total = |bound: &dyn Fn(usize) -> Option<Bound>| {
         (0..members.len()).try_fold(Duration::ZERO, |sum, place| sum.checked_add(adds(place, bound)?))
     };
     let tasks = &check.tasks;
-    let bound = |n: usize| tasks[n].bound;
+    let bound = |n: usize| tasks[n].bound();
     let parts = (0..members.len()).map(|place| (system.tasks[members[place]].name.clone(), adds(place, &bound)));
     let parts = parts.collect();
     let verdict = ChainVerdict {

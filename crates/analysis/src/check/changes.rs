@@ -13,7 +13,7 @@
 //! before; from there on each task's releases are counted by themselves.
 
 use super::assumed::id;
-use super::report::{Bound, Check, TaskVerdict};
+use super::report::{Bound, Check, TaskCheck, TaskVerdict};
 use tactus_model::{Action, Change, Part, Policy, System, SystemRevision};
 use tactus_task::Table;
 use tactus_time::Duration;
@@ -32,7 +32,7 @@ pub struct AdmissionVerdict {
     /// It has to wait until its server is empty, since a task in there is promised something.
     pub drains: bool,
     /// The verdict on each task of the file from then on; that of before if the change is refused.
-    pub tasks: Vec<TaskVerdict>,
+    pub tasks: Vec<TaskCheck>,
     /// What the enforced budget of each task of the file has on top from then on; see [`Check::allowances`]. Here the system's own
     /// work counts always, as it does in a run.
     pub allowances: Vec<Duration>,
@@ -133,9 +133,8 @@ fn judge(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Chec
     let whole = |task: tactus_time::TaskId| places.get(task.index()).map(|n| id(*n));
     let mut tasks = Check::new(&stage.system).tasks;
     for verdict in &mut tasks {
-        verdict.met = true;
         verdict.utilisation = 0;
-        verdict.explanation = "not there: a change adds it, or has removed it".into();
+        verdict.verdict = TaskVerdict::Untested("not there: a change adds it, or has removed it".into());
     }
     let mut allowances = vec![Duration::ZERO; tasks.len()];
     for (allowance, &n) in found.allowances.iter().zip(&places) {
@@ -143,7 +142,7 @@ fn judge(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Chec
     }
     for (verdict, &n) in found.tasks.into_iter().zip(&places) {
         let exceeded_by = verdict.exceeded_by.and_then(whole);
-        tasks[n] = TaskVerdict { task: id(n), exceeded_by, ..verdict };
+        tasks[n] = TaskCheck { task: id(n), exceeded_by, ..verdict };
     }
     let mut tables = found.tables;
     for slot in tables.iter_mut().flat_map(|table| &mut table.slots) {
@@ -159,7 +158,7 @@ fn judge(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Chec
 /// What speaks against the change from the one to the other.
 fn objection(now: &Check, then: &Check, next: &SystemRevision) -> Option<String> {
     let there = |n: usize| next.has(Part::Task(n));
-    let worse = |n: &usize| now.tasks[*n].met && !then.tasks[*n].met;
+    let worse = |n: &usize| !now.tasks[*n].fails() && then.tasks[*n].fails();
     if now.accepted || then.findings.len() > now.findings.len() {
         if let Some(finding) = then.findings.first() {
             return Some(finding.what.clone());
@@ -167,13 +166,12 @@ fn objection(now: &Check, then: &Check, next: &SystemRevision) -> Option<String>
     } else if let Some(n) = (0..then.tasks.len()).filter(|&n| there(n)).find(worse) {
         return Some(format!("task `{}` would fail", then.tasks[n].name));
     }
-    let loses =
-        |n: &usize| now.tasks[*n].promise() != Bound::None && then.tasks[*n].promise() == Bound::None && there(*n);
+    let loses = |n: &usize| now.tasks[*n].promise().is_some() && then.tasks[*n].promise().is_none() && there(*n);
     let n = (0..then.tasks.len()).find(loses)?;
     let lost = &then.tasks[n];
     let why = match lost.exceeded_by {
         Some(other) => format!("jobs of `{}` may take longer than it would assume", then.tasks[other.index()].name),
-        None => lost.explanation.clone(),
+        None => lost.explanation().to_string(),
     };
     Some(format!("task `{}` would lose its promise: {why}", lost.name))
 }
@@ -200,7 +198,7 @@ fn concerned(system: &System, part: Part) -> Option<usize> {
 fn drains(next: &SystemRevision, change: &Change, now: &Check, then: &Check) -> bool {
     let outermost = |server: Option<usize>| way(&next.system, server).last();
     let around = outermost(concerned(&next.system, change.part));
-    let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise() != Bound::None);
+    let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise().is_some());
     around.is_none() || (0..then.tasks.len()).any(|n| outermost(home(&next.system, n)) == around && promised(n))
 }
 
@@ -217,13 +215,17 @@ fn keep_weaker(before: &SystemRevision, change: &Change, now: &Check, then: &mut
             continue;
         }
         match (was.promise(), is.promise()) {
-            (Bound::None, Bound::Response(_) | Bound::Tardiness(_)) => {
-                is.bound = Bound::None;
-                is.explanation = "no promise: its server may have work left from when it was promised nothing".into();
+            (None, Some(_)) => {
+                is.no_bound(|| "no promise: its server may have work left from when it was promised nothing".into());
             }
-            (Bound::Response(a), Bound::Response(b)) if a > b => is.bound = Bound::Response(a),
-            (Bound::Tardiness(a), Bound::Tardiness(b)) if a > b => is.bound = Bound::Tardiness(a),
-            _ => {}
+            (Some(was), Some(then)) => {
+                is.weaken(match (was, then) {
+                    (Bound::Response(a), Bound::Response(b)) => Bound::Response(a.max(b)),
+                    (Bound::Tardiness(a), Bound::Tardiness(b)) => Bound::Tardiness(a.max(b)),
+                    (Bound::Response(_), Bound::Tardiness(_)) | (Bound::Tardiness(_), Bound::Response(_)) => then,
+                });
+            }
+            (_, None) => {}
         }
     }
 }

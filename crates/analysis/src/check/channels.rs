@@ -56,7 +56,7 @@ pub(super) fn check(system: &System, check: &mut Check) {
 /// Judges the age of samples, or the length of the queue.
 fn messages(system: &System, channel: &Channel, check: &mut Check) {
     let source = channel.source.task;
-    let written = response(system, source, check.tasks[source].bound);
+    let written = response(system, source, check.tasks[source].bound());
     let mut verdict = ChannelVerdict { name: channel.name.clone(), kind: channel.kind, age: None, waiting: None };
     let found = match channel.kind {
         ChannelKind::Sampling { refresh_period } => {
@@ -68,7 +68,7 @@ fn messages(system: &System, channel: &Channel, check: &mut Check) {
         }
         ChannelKind::Queuing { depth, messages } => {
             let reader = channel.destinations[0].task;
-            let taken = response(system, reader, check.tasks[reader].bound).zip(next_release(system, reader));
+            let taken = response(system, reader, check.tasks[reader].bound()).zip(next_release(system, reader));
             let within = taken.zip(written).and_then(|((bound, period), written)| {
                 bound.checked_add(period).and_then(|within| within.checked_add(written))
             });

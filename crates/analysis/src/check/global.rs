@@ -4,7 +4,7 @@
 use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
-use super::report::{hundredths, Bound, Check};
+use super::report::{hundredths, Bound, Check, TaskVerdict};
 use super::{partitioned, sensitivity, waits};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
@@ -75,9 +75,9 @@ pub(crate) fn check(system: &System, spread: Migration, rank: Rank, entry: Durat
         }
     }
     let u = Utilisation::of(system.tasks.iter().map(|t| (plain(t), t.period))).millionths();
-    let late = check.tasks.iter().filter_map(|t| match t.bound {
-        Bound::Tardiness(x) => Some(x),
-        Bound::Response(_) | Bound::None => None,
+    let late = check.tasks.iter().filter_map(|t| match t.bound() {
+        Some(Bound::Tardiness(x)) => Some(x),
+        Some(Bound::Response(_)) | None => None,
     });
     let tardy = late.max().map_or(String::new(), |x| format!(" · tardiness at most {x}"));
     let spread = if spread == Migration::Global { "global" } else { "clustered" };
@@ -92,16 +92,17 @@ fn one_group(group: &Group, check: &mut Check) {
     // But for fixed priorities, one task without a proof takes away the bounds of all.
     let given = |r: Option<Duration>| if !matches!(rank, Rank::Fixed(_)) && !all_met { None } else { r };
     let late = if *rank == Rank::Edf && !all_met { soft(group) } else { None };
+    let unbounded = || "not every task of its queue is shown to be in time".into();
     for (i, &n) in places.iter().enumerate() {
-        let verdict = &mut check.tasks[n];
-        verdict.explanation = why.into();
-        if let Some(r) = given(responses[i]) {
-            verdict.bound = Bound::Response(r);
-            verdict.met = r <= tasks[i].deadline;
-        } else if let Some(late) = &late {
-            verdict.bound = Bound::Tardiness(late[i]);
-            verdict.explanation = "deadline not proven; tardiness bounded (Devi and Anderson)".into();
-        }
+        let given = given(responses[i]);
+        check.tasks[n].verdict = match late.as_ref().filter(|_| given.is_none()) {
+            None => TaskVerdict::of(given, tasks[i].deadline, why, unbounded),
+            Some(late) => TaskVerdict::Fails {
+                bound: Some(Bound::Tardiness(late[i])),
+                why: unbounded(),
+                by: "deadline not proven; tardiness bounded (Devi and Anderson)".into(),
+            },
+        };
     }
     if !all_met {
         fail(group, &responses, &work, check);

@@ -30,7 +30,7 @@ mod local;
 mod summary;
 
 use super::growth::{Growth, SearchBudget};
-use super::report::Check;
+use super::report::{Check, TaskVerdict};
 use crate::mc2::table::Plan;
 use tactus_model::System;
 use tactus_time::{Duration, Level};
@@ -46,8 +46,7 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     level_c::judge(system, entry, &analysis, check);
     allowance::note_open(system, &open, check);
     for verdict in check.tasks.iter_mut().filter(|t| t.level == Some(Level::D)) {
-        verdict.met = true;
-        verdict.explanation = "best effort".into();
+        verdict.verdict = TaskVerdict::Untested("best effort".into());
     }
     check.summary = summary::line(system, check);
 }

@@ -10,7 +10,7 @@
 
 use super::assumed::assumed;
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Bound, Check};
+use super::report::{hundredths, Check, TaskVerdict};
 use super::{partitioned, sensitivity};
 use crate::effort::Effort;
 use crate::mixed::{amc_max, amc_rtb, edf_vd, Dual};
@@ -145,24 +145,18 @@ pub(super) fn check(system: &System, scheme: Mixed, entry: Duration, check: &mut
         let mut remedy = None;
         for ((&n, promise), τ) in core.places.iter().zip(promises).zip(&core.tasks) {
             let verdict = &mut check.tasks[n];
-            verdict.explanation = explanation(scheme, τ.critical).into();
-            if let Some(r) = promise.response {
-                verdict.bound = Bound::Response(r);
-                verdict.met = r <= verdict.deadline;
-            }
-            if verdict.met {
-                continue;
-            }
-            let binds = match (promise.response, promise.low) {
-                (Some(r), _) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),
-                (None, _) if scheme == Mixed::EdfVd && τ.deadline != τ.period => {
+            let unbounded = || match promise.low {
+                _ if scheme == Mixed::EdfVd && τ.deadline != τ.period => {
                     "the theorem of EDF-VD is for deadlines that are periods".into()
                 }
-                (None, Some(low)) if τ.critical => format!(
+                Some(low) if τ.critical => format!(
                     "it ends within {low} while all are served, but not in time after a critical job has taken longer"
                 ),
-                (None, _) => "it is not in time even while all are served".into(),
+                Some(_) | None => "it is not in time even while all are served".into(),
             };
+            let by = explanation(scheme, τ.critical);
+            verdict.verdict = TaskVerdict::of(promise.response, verdict.deadline, by, unbounded);
+            let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
             let what = format!(
                 "task `{}` of level {} on core {number} fails: {binds}",
                 verdict.name,

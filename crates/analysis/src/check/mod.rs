@@ -36,7 +36,7 @@ pub use changes::AdmissionVerdict;
 pub use channels::ChannelVerdict;
 pub use growth::Growth;
 pub use memory::with_interference;
-pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskVerdict};
+pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskCheck, TaskVerdict};
 
 use crate::effort::Effort;
 use crate::inflation::working_sets::WorkingSets;
@@ -173,7 +173,7 @@ fn stopped(system: &System, entry: Duration, check: &mut Check) {
     let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
     let root = rank::of_policy(&system.policy).map(|(_, order)| order);
     let lasts =
-        |n: usize, check: &Check| place(n).overrun == Overrun::Stop && (!entry.is_zero() || !check.tasks[n].met);
+        |n: usize, check: &Check| place(n).overrun == Overrun::Stop && (!entry.is_zero() || check.tasks[n].fails());
     for n in (0..system.tasks.len()).filter(|&n| lasts(n, check)).collect::<Vec<_>>() {
         let stopping = &system.tasks[n];
         let order = place(n).server.map(|s| system.scheduling.servers[s].order).or(root);
@@ -183,9 +183,8 @@ fn stopped(system: &System, entry: Duration, check: &mut Check) {
                 continue;
             }
             let verdict = &mut check.tasks[i];
-            verdict.bound = Bound::None;
-            if verdict.met {
-                verdict.explanation = format!(
+            verdict.no_bound(|| {
+                format!(
                     "no test: task `{}` stops after its execution time and may go on in a later period{}",
                     stopping.name,
                     if i == n {
@@ -193,8 +192,8 @@ fn stopped(system: &System, entry: Duration, check: &mut Check) {
                     } else {
                         ", then as urgent as an old job"
                     }
-                );
-            }
+                )
+            });
         }
     }
 }

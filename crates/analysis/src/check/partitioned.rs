@@ -4,7 +4,7 @@ use super::assumed::plain;
 use super::ceilings::Ceilings;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
-use super::report::{hundredths, Bound, Check, Reloads};
+use super::report::{hundredths, Check, Reloads, TaskVerdict};
 use super::{bursts, ceilings, sensitivity, waits};
 use crate::arrivals::{Alone, Instants};
 use crate::effort::Effort;
@@ -264,21 +264,12 @@ pub(super) fn one_core(system: &System, core: CoreId, places: Vec<usize>, rank: 
     for (i, &n) in one.places.iter().enumerate() {
         let deadline = tasks[i].deadline;
         let verdict = &mut check.tasks[n];
-        verdict.explanation = why.into();
+        let unbounded = || unbounded(tasks, &work, Effort::of_core(system.cores));
+        verdict.verdict = TaskVerdict::of(responses[i], deadline, why, unbounded);
         if queue.delays.is_some() {
             verdict.reloads = Reloads::OfEachTask;
         }
-        if let Some(r) = responses[i] {
-            verdict.bound = Bound::Response(r);
-            verdict.met = r <= deadline;
-        }
-        if verdict.met {
-            continue;
-        }
-        let binds = match responses[i] {
-            Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => unbounded(tasks, &work, Effort::of_core(system.cores)),
-        };
+        let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
         let what = format!("task `{}` on core {core} fails: {binds}", verdict.name);
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {

@@ -12,7 +12,7 @@ use super::assumed::plain;
 use super::growth::{self, Growth, SearchBudget};
 use super::partitioned::{self, Queue};
 use super::rank::Rank;
-use super::report::{hundredths, Bound, Check};
+use super::report::{hundredths, Check, TaskVerdict};
 use super::sensitivity;
 use crate::arrivals::Instants;
 use crate::effort::Effort;
@@ -81,9 +81,8 @@ fn absent(system: &System, partition: usize, core: CoreId, check: &mut Check) {
     let name = &system.scheduling.partitions.schedules[usize::from(schedule)];
     let own = |n: &usize| system.partition_of(*n) == Some(partition) && system.tasks[*n].core == Some(core);
     for n in (0..system.tasks.len()).filter(own) {
-        let verdict = &mut check.tasks[n];
-        verdict.explanation = format!("its partition has no window on core {core} in schedule `{name}`");
-        verdict.met = true;
+        let why = format!("its partition has no window on core {core} in schedule `{name}`");
+        check.tasks[n].verdict = TaskVerdict::Untested(why);
     }
 }
 
@@ -245,20 +244,11 @@ impl<'s> Inside<'s> {
         let mut advised = false;
         for (i, &n) in self.places.iter().enumerate() {
             let verdict = &mut check.tasks[n];
-            verdict.explanation = by.into();
-            if let Some(r) = responses[i] {
-                verdict.bound = Bound::Response(r);
-                verdict.met = r <= verdict.deadline;
-            }
-            if verdict.met {
-                continue;
-            }
-            let binds = match responses[i] {
-                Some(r) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),
-                None => format!(
-                    "no response is bounded in the {time} that windows give it in each {frame}, overheads included"
-                ),
+            let unbounded = || {
+                format!("no response is bounded in the {time} that windows give it in each {frame}, overheads included")
             };
+            verdict.verdict = TaskVerdict::of(responses[i], verdict.deadline, by, unbounded);
+            let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
             let what = format!("task `{}` in partition `{name}` on core {} fails: {binds}", verdict.name, self.core);
             let remedy = match std::mem::replace(&mut advised, true) {
                 true => "see the remedy above".into(),

@@ -19,8 +19,8 @@ pub struct Check {
     /// By how much each task's MC² budget has to be enlarged for the system's work on the task's behalf, by `TaskId`;
     /// tables and bounds count on it. Zero at level D, without MC², and where overheads are left out.
     pub allowances: Vec<Duration>,
-    /// One verdict per task, by `TaskId`.
-    pub tasks: Vec<TaskVerdict>,
+    /// What was found about each task, by `TaskId`.
+    pub tasks: Vec<TaskCheck>,
     /// One verdict per chain, in the order of the file; then one for each destination of each channel.
     pub chains: Vec<ChainVerdict>,
     /// What is known of the messages of each channel, in the order of the file.
@@ -35,15 +35,37 @@ pub struct Check {
     pub changes: Vec<AdmissionVerdict>,
 }
 
-/// What is promised for a task.
+/// What a test shows of a task's jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// No job takes longer than this from its release to its completion.
     Response(Duration),
     /// No job ends later than this after its deadline.
     Tardiness(Duration),
-    /// Nothing.
-    None,
+}
+
+/// What the tests say of a task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TaskVerdict {
+    /// A bound that keeps the task's promise: within the deadline or, at level C, any. It holds while no task takes longer than the
+    /// file assumes.
+    Bounded {
+        /// The bound.
+        bound: Bound,
+        /// The test that gave it.
+        by: String,
+    },
+    /// No test covers the task and those who can delay it, so that it is promised nothing.
+    Untested(String),
+    /// A test covers the task, and does not show that its promise is kept.
+    Fails {
+        /// A bound that does not keep the promise, where there is one.
+        bound: Option<Bound>,
+        /// What binds.
+        why: String,
+        /// The test.
+        by: String,
+    },
 }
 
 /// What a bound counts of what jobs load again after others have displaced it from the caches.
@@ -58,9 +80,9 @@ pub enum Reloads {
     OfEachTask,
 }
 
-/// The verdict on one task.
+/// What was found about one task.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TaskVerdict {
+pub struct TaskCheck {
     /// Which one.
     pub task: TaskId,
     /// Its name.
@@ -73,31 +95,94 @@ pub struct TaskVerdict {
     pub utilisation: u64,
     /// Its relative deadline.
     pub deadline: Duration,
-    /// What holds while no task takes longer than the file assumes.
-    pub bound: Bound,
-    /// Whether the bound keeps the task's promise: the deadline, or for level C that there is a bound.
-    pub met: bool,
-    /// Which test gave the bound, or why there is none.
-    pub explanation: String,
-    /// What the bound counts of what jobs lose in the caches.
+    /// What the tests say.
+    pub verdict: TaskVerdict,
+    /// What a bound counts of what jobs lose in the caches.
     pub reloads: Reloads,
     /// A task whose declared demand may exceed what the bound assumes of it: then the bound is no promise for a run.
     pub exceeded_by: Option<TaskId>,
 }
 
 impl TaskVerdict {
+    /// What follows from a response that a test gives, or does not: `why` says what binds where that is not within the deadline.
+    pub(crate) fn of(
+        response: Option<Duration>,
+        deadline: Duration,
+        by: &str,
+        why: impl FnOnce() -> String,
+    ) -> TaskVerdict {
+        let bound = response.map(Bound::Response);
+        match response {
+            Some(r) if r <= deadline => TaskVerdict::bounded(Bound::Response(r), by),
+            Some(r) => TaskVerdict::Fails {
+                bound,
+                why: format!("its response may reach {r}, over the deadline of {deadline}"),
+                by: by.into(),
+            },
+            None => TaskVerdict::Fails { bound, why: why(), by: by.into() },
+        }
+    }
+
+    /// A bound that keeps the promise.
+    pub(crate) fn bounded(bound: Bound, by: &str) -> TaskVerdict {
+        TaskVerdict::Bounded { bound, by: by.into() }
+    }
+
+    /// A failure without a bound.
+    pub(crate) fn fails(why: impl Into<String>, by: impl Into<String>) -> TaskVerdict {
+        TaskVerdict::Fails { bound: None, why: why.into(), by: by.into() }
+    }
+}
+
+impl TaskCheck {
+    /// The bound that a test gives, whether or not it keeps the promise.
+    pub fn bound(&self) -> Option<Bound> {
+        match &self.verdict {
+            TaskVerdict::Bounded { bound, .. } => Some(*bound),
+            TaskVerdict::Fails { bound, .. } => *bound,
+            TaskVerdict::Untested(_) => None,
+        }
+    }
     /// What a run of this system has to keep: the bound, unless some task's declared demand breaks its assumption.
-    pub fn promise(&self) -> Bound {
+    pub fn promise(&self) -> Option<Bound> {
         match self.exceeded_by {
-            None => self.bound,
-            Some(_) => Bound::None,
+            None => self.bound(),
+            Some(_) => None,
+        }
+    }
+    /// Whether a test shows that the task's promise is not kept, or fails to show that it is.
+    pub fn fails(&self) -> bool {
+        matches!(self.verdict, TaskVerdict::Fails { .. })
+    }
+    /// Takes the bound: what kept its promise has no test, for this reason; what failed still fails.
+    pub(crate) fn no_bound(&mut self, why: impl FnOnce() -> String) {
+        match &mut self.verdict {
+            TaskVerdict::Fails { bound, .. } => *bound = None,
+            TaskVerdict::Bounded { .. } | TaskVerdict::Untested(_) => self.verdict = TaskVerdict::Untested(why()),
+        }
+    }
+    /// Replaces the bound by one that is no less.
+    pub(crate) fn weaken(&mut self, to: Bound) {
+        match &mut self.verdict {
+            TaskVerdict::Bounded { bound, .. } => *bound = to,
+            TaskVerdict::Fails { bound, .. } => *bound = Some(to),
+            TaskVerdict::Untested(_) => {}
         }
     }
     /// Time between bound and deadline, where a response is bounded within the deadline.
     pub fn slack(&self) -> Option<Duration> {
-        match self.bound {
-            Bound::Response(r) => self.deadline.checked_sub(r),
-            Bound::Tardiness(_) | Bound::None => None,
+        match &self.verdict {
+            TaskVerdict::Bounded { bound: Bound::Response(r), .. } => self.deadline.checked_sub(*r),
+            TaskVerdict::Bounded { bound: Bound::Tardiness(_), .. }
+            | TaskVerdict::Untested(_)
+            | TaskVerdict::Fails { .. } => None,
+        }
+    }
+    /// Which test gave the bound, or why there is none.
+    pub fn explanation(&self) -> &str {
+        match &self.verdict {
+            TaskVerdict::Bounded { by, .. } | TaskVerdict::Fails { by, .. } => by,
+            TaskVerdict::Untested(why) => why,
         }
     }
 }
@@ -141,7 +226,6 @@ impl fmt::Display for Bound {
         match self {
             Bound::Response(r) => write!(f, "response ≤ {r}"),
             Bound::Tardiness(x) => write!(f, "tardiness ≤ {x}"),
-            Bound::None => f.write_str("none"),
         }
     }
 }
@@ -157,21 +241,19 @@ impl Check {
     pub(crate) fn new(system: &System) -> Check {
         let verdict = |(n, t): (usize, &tactus_model::Task)| {
             let e = super::assumed::assumed(t, t.level.unwrap_or(Level::A));
-            TaskVerdict {
+            TaskCheck {
                 task: super::assumed::id(n),
                 name: t.name.clone(),
                 level: t.level,
                 core: t.core,
                 utilisation: Utilisation::of([(e, t.period)]).millionths(),
                 deadline: t.deadline,
-                bound: Bound::None,
-                met: false,
-                explanation: String::new(),
+                verdict: TaskVerdict::Untested("no test has looked at it".into()),
                 reloads: Reloads::None,
                 exceeded_by: None,
             }
         };
-        let tasks: Vec<TaskVerdict> = system.tasks.iter().enumerate().map(verdict).collect();
+        let tasks: Vec<TaskCheck> = system.tasks.iter().enumerate().map(verdict).collect();
         let shared = |spread| matches!(spread, Migration::Global | Migration::Clustered);
         let bound_to_cores = match system.policy {
             Policy::GlobalRm | Policy::GlobalEdf => false,
@@ -231,10 +313,10 @@ impl fmt::Display for Check {
         for t in &self.tasks {
             let level = t.level.map_or("–".into(), |l| l.to_string());
             let core = t.core.map_or("any".into(), |c| c.to_string());
-            let verdict = match (t.bound, t.met) {
-                (Bound::None, true) => "no promise",
-                (_, true) => "holds",
-                (_, false) => "fails",
+            let verdict = match t.verdict {
+                TaskVerdict::Bounded { .. } => "holds",
+                TaskVerdict::Untested(_) => "no promise",
+                TaskVerdict::Fails { .. } => "fails",
             };
             let conditional = if t.exceeded_by.is_some() { " (demand exceeds the assumption)" } else { "" };
             writeln!(
@@ -243,8 +325,8 @@ impl fmt::Display for Check {
                 t.name,
                 hundredths(t.utilisation),
                 t.deadline.to_string(),
-                t.bound.to_string(),
-                t.explanation,
+                t.bound().map_or("none".into(), |bound| bound.to_string()),
+                t.explanation(),
             )?;
         }
         for chain in &self.chains {

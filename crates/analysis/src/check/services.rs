@@ -47,15 +47,15 @@ fn one(system: &System, service: &Service, client: usize, check: &mut Check) {
     let late = service.order == RequestOrder::Priority && system.tasks[server].offset.saturating_sub(starts) > period;
     let jobs = jobs.filter(|_| !late);
     // From the request to the answer.
-    let waits = |bound: Bound| response(system, server, bound)?.checked_add(period.checked_mul(jobs?)?);
-    let asks = |bound: &dyn Fn(usize) -> Bound| -> Option<Duration> {
+    let waits = |bound: Option<Bound>| response(system, server, bound)?.checked_add(period.checked_mul(jobs?)?);
+    let asks = |bound: &dyn Fn(usize) -> Option<Bound>| -> Option<Duration> {
         tasks
             .iter()
             .map(|task| response(system, *task, bound(*task)))
             .try_fold(Duration::ZERO, |most, it| Some(most.max(it?)))
     };
-    let total = |bound: &dyn Fn(usize) -> Bound| asks(bound)?.checked_add(waits(bound(server))?);
-    let bound = |n: usize| check.tasks[n].bound;
+    let total = |bound: &dyn Fn(usize) -> Option<Bound>| asks(bound)?.checked_add(waits(bound(server))?);
+    let bound = |n: usize| check.tasks[n].bound();
     let names: Vec<&str> = tasks.iter().map(|task| system.tasks[*task].name.as_str()).collect();
     let verdict = ChainVerdict {
         name: format!("{} for {}", service.name, names.join(", ")),

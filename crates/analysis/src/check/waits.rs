@@ -17,7 +17,7 @@
 
 use super::ceilings::Ceilings;
 use super::partitioned::{by_priority, Queue, Responses};
-use super::report::{Bound, Check};
+use super::report::{Check, TaskVerdict};
 use super::{assumptions, rank};
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
@@ -81,8 +81,7 @@ pub(super) fn unknown(system: &System, check: &mut Check) {
         // Whoever awaits what others signal waits for no time that anybody knows.
         check.findings.clear();
         for verdict in &mut check.tasks {
-            (verdict.bound, verdict.met) = (Bound::None, true);
-            verdict.explanation = "no test: jobs of this system wait for each other".into();
+            verdict.verdict = TaskVerdict::Untested("no test: jobs of this system wait for each other".into());
         }
         return;
     }
@@ -96,12 +95,8 @@ pub(super) fn unknown(system: &System, check: &mut Check) {
             if !assumptions::disturbs(system, (n, &system.tasks[n]), (i, task)) {
                 continue;
             }
-            let verdict = &mut check.tasks[i];
-            verdict.bound = Bound::None;
-            if verdict.met {
-                verdict.explanation =
-                    format!("no test: jobs of `{}` wait, in a system with {why}", system.tasks[n].name);
-            }
+            check.tasks[i]
+                .no_bound(|| format!("no test: jobs of `{}` wait, in a system with {why}", system.tasks[n].name));
         }
     }
 }

@@ -130,7 +130,7 @@ fn hold_servers(seed: u64, rounds: u32) -> (u32, u32, u32) {
         let demand = |task: tactus_time::TaskId, _| system.tasks[task.index()].execution[0].unwrap();
         tactus_sim::simulate_into(&setup, system.duration, demand, &Costs::default(), &mut seen).expect("a good tree");
         for (n, verdict) in check.tasks.iter().enumerate() {
-            if let Bound::Response(bound) = verdict.bound {
+            if let Some(Bound::Response(bound)) = verdict.bound() {
                 assert!(
                     seen.1[n] <= bound,
                     "{} took {} against {bound}\n{check}\n{:?}",
@@ -171,7 +171,7 @@ fn hold(order: &str, costs: &Costs) -> (u32, u32) {
         tactus_sim::simulate_into(&setup, system.duration, demand, costs, &mut seen).expect("the policy takes it");
         accepted += u32::from(check.accepted);
         for (n, verdict) in check.tasks.iter().enumerate() {
-            if let Bound::Response(bound) = verdict.bound {
+            if let Some(Bound::Response(bound)) = verdict.bound() {
                 assert!(seen.1[n] <= bound, "{} took {} against {bound}\n{check}", verdict.name, seen.1[n]);
                 held += 1;
             }

@@ -75,10 +75,10 @@ fn hold(system: &System, check: &Check, costs: &Costs, at: Level, dice: &mut Dic
         if t.level.is_some_and(|own| own > at) {
             continue;
         }
-        let limit = match check.tasks[n].bound {
-            Bound::Response(r) => r,
-            Bound::Tardiness(x) => t.deadline + x,
-            Bound::None => continue,
+        let limit = match check.tasks[n].bound() {
+            Some(Bound::Response(r)) => r,
+            Some(Bound::Tardiness(x)) => t.deadline + x,
+            None => continue,
         };
         assert!(
             worst[n] <= limit,
@@ -88,7 +88,7 @@ fn hold(system: &System, check: &Check, costs: &Costs, at: Level, dice: &mut Dic
             t.period,
             t.deadline,
             worst[n],
-            check.tasks[n].bound,
+            limit,
             system.tasks,
             system.policy
         );

@@ -23,9 +23,9 @@ fn shipped(name: &str) -> System {
 }
 
 fn responses(check: &Check) -> Vec<Option<Duration>> {
-    let r = |t: &tactus_analysis::TaskVerdict| match t.bound {
-        Bound::Response(r) => Some(r),
-        Bound::Tardiness(_) | Bound::None => None,
+    let r = |t: &tactus_analysis::TaskCheck| match t.bound() {
+        Some(Bound::Response(r)) => Some(r),
+        Some(Bound::Tardiness(_)) | None => None,
     };
     check.tasks.iter().map(r).collect()
 }
@@ -215,10 +215,10 @@ fn a_demand_over_the_assumption_takes_the_promise_but_not_the_bound() {
     let text = THREE.replace("KIND", "partitioned-rm");
     let longer = text.replacen("execution = \"5 ms\"", "execution = \"5 ms\"\nactual = \"6 ms\"", 1);
     let check = judge(&longer);
-    let promised: Vec<bool> = check.tasks.iter().map(|t| t.promise() != Bound::None).collect();
+    let promised: Vec<bool> = check.tasks.iter().map(|t| t.promise().is_some()).collect();
     assert_eq!(promised, [true, false, false], "only what is more urgent than `b` is still promised");
     assert_eq!(check.tasks[2].exceeded_by, Some(TaskId(1)));
-    assert!(check.tasks.iter().all(|t| t.bound != Bound::None));
+    assert!(check.tasks.iter().all(|t| t.bound().is_some()));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn global_edf_without_a_proof_still_gives_a_tardiness_bound() {
     }
     let check = judge(&text);
     assert!(!check.accepted);
-    assert!(check.tasks.iter().all(|t| matches!(t.bound, Bound::Tardiness(_)) && !t.met), "{check}");
+    assert!(check.tasks.iter().all(|t| matches!(t.bound(), Some(Bound::Tardiness(_))) && t.fails()), "{check}");
 }
 
 /// Three tasks on four cores: no two others can keep four cores, whatever the order.

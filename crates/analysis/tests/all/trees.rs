@@ -95,12 +95,12 @@ fn hold(seed: u64, with_costs: bool, tallies: &mut BTreeMap<String, Tally>) {
             }
         };
         let tally = tallies.entry(home).or_default();
-        let limit = match verdict.bound {
-            Bound::Response(r) => r,
-            Bound::Tardiness(x) => t.deadline + x,
-            Bound::None => {
-                tally.untested += u32::from(verdict.met);
-                assert!(!verdict.explanation.is_empty(), "{}: nothing is said of {}", system.name, t.name);
+        let limit = match verdict.bound() {
+            Some(Bound::Response(r)) => r,
+            Some(Bound::Tardiness(x)) => t.deadline + x,
+            None => {
+                tally.untested += u32::from(!verdict.fails());
+                assert!(!verdict.explanation().is_empty(), "{}: nothing is said of {}", system.name, t.name);
                 continue;
             }
         };
@@ -111,7 +111,9 @@ fn hold(seed: u64, with_costs: bool, tallies: &mut BTreeMap<String, Tally>) {
         if worst[n] > limit && std::env::var("GO_ON").is_ok() {
             println!(
                 "{} of seed {seed} (costs: {with_costs}) took {} against {limit}: {}",
-                t.name, worst[n], verdict.explanation
+                t.name,
+                worst[n],
+                verdict.explanation()
             );
             continue;
         }
@@ -128,7 +130,7 @@ fn hold(seed: u64, with_costs: bool, tallies: &mut BTreeMap<String, Tally>) {
         );
         tally.compared += 1;
         tally.near += u32::from(worst[n] * 2 >= limit);
-        tally.accepted += u32::from(verdict.met);
+        tally.accepted += u32::from(!verdict.fails());
     }
 }
 
@@ -185,7 +187,7 @@ fn hold_mixed(seed: u64) -> u32 {
             }
         });
         for (n, t) in system.tasks.iter().enumerate().filter(|(_, t)| t.level.is_some_and(|own| own <= at)) {
-            let Bound::Response(limit) = check.tasks[n].bound else { continue };
+            let Some(Bound::Response(limit)) = check.tasks[n].bound() else { continue };
             // What a budget has ended is no response; a bound beyond the deadline supposes nothing of the sort.
             if limit > t.deadline {
                 continue;

@@ -207,8 +207,8 @@ fn the_example_of_wang_and_saksena_is_scheduled_as_published() {
     //                                      0         50        100       150
     assert_eq!(draw(&trace, 5, 40), "aaaabbbbccccccaaaacbbbb.....aaaabbbb....");
     let check = tactus_analysis::check(&system, &Costs::default());
-    let bounds: Vec<_> = check.tasks.iter().map(|task| task.bound).collect();
-    assert_eq!(bounds, [40, 75, 95].map(|ms| tactus_analysis::Bound::Response(Duration::from_millis(ms))));
+    let bounds: Vec<_> = check.tasks.iter().map(|task| task.bound()).collect();
+    assert_eq!(bounds, [40, 75, 95].map(|ms| Some(tactus_analysis::Bound::Response(Duration::from_millis(ms)))));
     // With preemption at any time `bulk` is late: it ends at 115 ms.
     let system = example("preemption-threshold.toml", |text| text.replace("preemption-threshold =", "# ="));
     let (trace, verdict) = simulated(&system);

@@ -2,7 +2,6 @@
 
 use crate::ceilings::draw_core;
 use std::path::Path;
-use tactus_analysis::Bound;
 use tactus_model::System;
 use tactus_plan::plan;
 use tactus_record::{EventKind, InputKind};
@@ -14,7 +13,7 @@ fn simulated(text: &str) -> (System, Trace, Verdict) {
     let mut system = System::parse_rt_app(text, Path::new("file.json")).unwrap_or_else(|problems| panic!("{problems}"));
     system.machine.overheads = false;
     let check = tactus_analysis::check(&system, &Costs::default());
-    assert!(check.accepted && check.tasks.iter().all(|task| task.bound == Bound::None));
+    assert!(check.accepted && check.tasks.iter().all(|task| task.bound().is_none()));
     let plan = plan(&system, &check, &Costs::default());
     let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
     let trace =

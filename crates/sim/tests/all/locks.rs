@@ -275,8 +275,8 @@ fn the_same_for_a_hundred_thousand_systems() {
 /// What the bounds of the example are (ms), and that they hold; who runs on core 0, a character for each 5 ms.
 fn bounds(system: &System) -> Vec<u64> {
     let check = tactus_analysis::check(system, &Default::default());
-    let bound = |task: &tactus_analysis::TaskVerdict| match task.bound {
-        tactus_analysis::Bound::Response(bound) => bound.as_nanos() / 1_000_000,
+    let bound = |task: &tactus_analysis::TaskCheck| match task.bound() {
+        Some(tactus_analysis::Bound::Response(bound)) => bound.as_nanos() / 1_000_000,
         other => panic!("{} has {other:?}", task.name),
     };
     check.tasks.iter().map(bound).collect()

@@ -297,7 +297,7 @@ fn compare(seeds: std::ops::Range<u64>, schedules: usize) -> Found {
             other => panic!("seed {seed}: {other:?} of {table:#?}"),
         }
         for (n, jobs) in found.iter().enumerate() {
-            let tactus_analysis::Bound::Response(bound) = check.tasks[n].bound else { continue };
+            let Some(tactus_analysis::Bound::Response(bound)) = check.tasks[n].bound() else { continue };
             for response in jobs.iter().filter_map(|(release, end)| Some(end.as_ref()? - release)) {
                 all.nearest = all.nearest.max(response * 100_000_000 / bound.as_nanos());
                 let late = response * 1_000_000 > bound.as_nanos();

@@ -110,12 +110,15 @@ fn sampling_is_counted_in_the_bounds_of_the_core_and_best_effort_work_has_none()
         check.tasks
     };
     let tasks = bound(&with);
-    assert!(matches!(tasks[0].bound, Bound::Response(_)), "{:?}", tasks[0]);
+    assert!(matches!(tasks[0].bound(), Some(Bound::Response(_))), "{:?}", tasks[0]);
     for task in &tasks[1..] {
-        assert_eq!(task.bound, Bound::None);
-        assert!(task.explanation.contains("best-effort work in server `s`"), "{}", task.explanation);
+        assert_eq!(task.bound(), None);
+        assert!(task.explanation().contains("best-effort work in server `s`"), "{}", task.explanation());
     }
-    let (Bound::Response(with), Bound::Response(alone)) = (tasks[0].bound, bound(&without)[0].bound) else { panic!() };
+    let (Some(Bound::Response(with)), Some(Bound::Response(alone))) = (tasks[0].bound(), bound(&without)[0].bound())
+    else {
+        panic!()
+    };
     // Samples of two periods at most meet a job, and each costs an entry.
     assert!(with >= alone + us(20), "{with} beside {alone}");
 }

@@ -10,7 +10,7 @@
 
 use super::super::assumed::{assumed, id};
 use super::super::assumptions::disturbs;
-use super::super::report::{Bound, Check};
+use super::super::report::{Check, TaskVerdict};
 use super::analysis::analyse;
 use super::local::{instants, Analysis};
 use crate::overhead::Charge;
@@ -100,9 +100,7 @@ pub(super) fn note_open(system: &System, open: &[usize], check: &mut Check) {
         let Some(&culprit) = open.iter().find(|&&o| disturbs(system, (o, &system.tasks[o]), (n, task))) else {
             continue;
         };
-        let failed = !check.tasks[n].met;
-        check.tasks[n].bound = Bound::None;
-        check.tasks[n].met = false;
+        let failed = check.tasks[n].fails();
         if open.contains(&n) {
             if !failed {
                 let own = assumed(task, task.level.unwrap_or(Level::A));
@@ -113,9 +111,11 @@ pub(super) fn note_open(system: &System, open: &[usize], check: &mut Check) {
                 let remedy = "lower the load, or leave overheads out (machine.overheads = false)".to_string();
                 check.fail(system, n, what, remedy);
             }
-            check.tasks[n].explanation = "its allowance for overheads does not settle".into();
+            let why = "its allowance for overheads does not settle";
+            check.tasks[n].verdict = TaskVerdict::fails(why, why);
         } else {
-            check.tasks[n].explanation = format!("the allowance of `{}` does not settle", system.tasks[culprit].name);
+            let why = format!("the allowance of `{}` does not settle", system.tasks[culprit].name);
+            check.tasks[n].verdict = TaskVerdict::fails(why.as_str(), why.as_str());
         }
     }
 }
@@ -150,7 +150,7 @@ mod tests {
         assert!(check.accepted, "{check}");
         note_open(&system, &[open], &mut check);
         assert_eq!((check.findings.len(), check.findings[0].task), (1, Some(id(open))));
-        (0..check.tasks.len()).filter(|&n| check.tasks[n].met && check.tasks[n].bound != Bound::None).collect()
+        (0..check.tasks.len()).filter(|&n| matches!(check.tasks[n].verdict, TaskVerdict::Bounded { .. })).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Level A: whether each core has a table, and what it takes of the core.
 
 use super::super::assumed::{assumed, id};
-use super::super::report::{hundredths, Bound, Check};
+use super::super::report::{hundredths, Bound, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::local::Local;
 use crate::mc2::supply::Curve;
@@ -24,10 +24,8 @@ pub(super) fn judge(system: &System, entry: Duration, local: &Local, check: &mut
     match &local.plan {
         Ok(plan) => {
             for &n in &local.level_a {
-                let verdict = &mut check.tasks[n];
-                verdict.bound = Bound::Response(plan.response(id(n)) + entry);
-                verdict.met = true;
-                verdict.explanation = format!("table of core {core}");
+                let bound = Bound::Response(plan.response(id(n)) + entry);
+                check.tasks[n].verdict = TaskVerdict::bounded(bound, &format!("table of core {core}"));
             }
         }
         Err(refusal) => {
@@ -67,9 +65,9 @@ pub(super) fn judge(system: &System, entry: Duration, local: &Local, check: &mut
                 }
                 _ => "choose periods that divide each other, e.g. 25, 50 and 100 ms".into(),
             };
-            check.fail(system, place, what, remedy);
+            check.fail(system, place, what.clone(), remedy);
             for &n in local.level_a.iter().chain(&local.level_b) {
-                check.tasks[n].explanation = format!("core {core} has no table");
+                check.tasks[n].verdict = TaskVerdict::fails(what.as_str(), format!("core {core} has no table"));
             }
         }
     }

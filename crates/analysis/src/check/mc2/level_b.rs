@@ -1,6 +1,6 @@
 //! Level B: EDF in what the core's table leaves at level-B times.
 
-use super::super::report::{hundredths, Bound, Check};
+use super::super::report::{hundredths, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::local::Local;
 use crate::effort::Effort;
@@ -52,31 +52,21 @@ pub(super) fn judge(system: &System, entry: Duration, local: &Local, check: &mut
     let mut remedy = None;
     for (i, &n) in local.level_b.iter().enumerate() {
         let verdict = &mut check.tasks[n];
-        verdict.explanation = "EDF beneath the table".into();
-        let deadline = verdict.deadline;
         let bound = local.responses.as_ref().map(|r| r[i] + entry);
-        if let Some(r) = bound {
-            verdict.bound = Bound::Response(r);
-            verdict.met = r <= deadline;
-        }
-        if verdict.met {
-            continue;
-        }
-        let load = hundredths(check.cores[core].levels[1]);
-        let binds = match bound {
-            Some(r) => format!("its response may reach {r}, over the deadline of {deadline}"),
-            None => match edf_demand::schedulable(
-                &local.sporadic,
-                entry * 2,
-                &local.curve,
-                &mut Effort::of_core(system.cores),
-            ) {
+        let unbounded = || {
+            let effort = &mut Effort::of_core(system.cores);
+            match edf_demand::schedulable(&local.sporadic, entry * 2, &local.curve, effort) {
                 Demand::Exceeds { window, demand } => {
                     format!("a window of {window} may ask for {demand}, level A and overheads included")
                 }
-                _ => "levels A and B ask for all of the core, overheads included".into(),
-            },
+                Demand::Fits | Demand::Overload | Demand::Undecided => {
+                    "levels A and B ask for all of the core, overheads included".into()
+                }
+            }
         };
+        verdict.verdict = TaskVerdict::of(bound, verdict.deadline, "EDF beneath the table", unbounded);
+        let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
+        let load = hundredths(check.cores[core].levels[1]);
         let what = format!(
             "task `{}` of level B on core {core} fails: {binds} (levels A and B ask for {load} of the core at level-B times)",
             verdict.name

@@ -1,7 +1,7 @@
 //! Level C: global EDF in what levels A and B of all cores leave at level-C times.
 
 use super::super::assumed::assumed;
-use super::super::report::{hundredths, Bound, Check};
+use super::super::report::{hundredths, Bound, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::level_a;
 use super::local::{of_level, Analysis, Local};
@@ -102,25 +102,22 @@ fn level_b_at_c(system: &System, n: usize, entry: Duration, allowances: &[Durati
 pub(super) fn judge(system: &System, entry: Duration, analysis: &Analysis, check: &mut Check) {
     if punctual(system, entry, analysis, &check.allowances) {
         for &n in &analysis.level_c {
-            let verdict = &mut check.tasks[n];
-            verdict.explanation = "global EDF beneath A and B; every deadline is met".into();
-            verdict.bound = Bound::Tardiness(Duration::ZERO);
-            verdict.met = true;
+            let by = "global EDF beneath A and B; every deadline is met";
+            check.tasks[n].verdict = TaskVerdict::bounded(Bound::Tardiness(Duration::ZERO), by);
         }
         return;
     }
     match &analysis.late {
         Ok(late) => {
             for (&n, late) in analysis.level_c.iter().zip(late) {
-                let verdict = &mut check.tasks[n];
-                verdict.explanation = "global EDF beneath A and B".into();
                 // Bounds of A and B carry level C: without them there is none.
-                if analysis.locals.iter().all(|l| l.plan.is_ok() && l.responses.is_some()) {
-                    verdict.bound = Bound::Tardiness(*late);
-                    verdict.met = true;
-                } else {
-                    verdict.explanation = "levels A and B fail, so level C has no known supply".into();
-                }
+                check.tasks[n].verdict = match analysis.locals.iter().all(|l| l.plan.is_ok() && l.responses.is_some()) {
+                    true => TaskVerdict::bounded(Bound::Tardiness(*late), "global EDF beneath A and B"),
+                    false => {
+                        let why = "levels A and B fail, so level C has no known supply";
+                        TaskVerdict::fails(why, why)
+                    }
+                };
             }
         }
         Err(reason) => {
@@ -146,10 +143,10 @@ pub(super) fn judge(system: &System, entry: Duration, analysis: &Analysis, check
             };
             let scale =
                 sensitivity::largest_scale(&analysis.sporadic, |set| tardiness::bounds(set, &analysis.supply).is_ok());
-            check.fail(system, analysis.level_c[place], what, sensitivity::remedy(scale, " of level C"));
             for &n in &analysis.level_c {
-                check.tasks[n].explanation = "no tardiness bound".into();
+                check.tasks[n].verdict = TaskVerdict::fails(what.as_str(), "no tardiness bound");
             }
+            check.fail(system, analysis.level_c[place], what, sensitivity::remedy(scale, " of level C"));
         }
     }
 }

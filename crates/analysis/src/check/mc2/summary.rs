@@ -17,9 +17,9 @@ pub(super) fn line(system: &System, check: &Check) -> String {
         parts.push(format!("B at most {} per core", hundredths(most)));
     }
     if has(Level::C) {
-        let late = check.tasks.iter().filter_map(|t| match t.bound {
-            Bound::Tardiness(x) => Some(x),
-            Bound::Response(_) | Bound::None => None,
+        let late = check.tasks.iter().filter_map(|t| match t.bound() {
+            Some(Bound::Tardiness(x)) => Some(x),
+            Some(Bound::Response(_)) | None => None,
         });
         parts.push(match late.max() {
             None => "C tardiness has no bound".into(),

@@ -12,7 +12,7 @@ mod judge;
 mod words;
 
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Bound, Check, Finding};
+use super::report::{hundredths, Check, Finding, TaskVerdict};
 use super::{rank, sensitivity};
 use crate::effort::Effort;
 use crate::inflation::budget;
@@ -41,7 +41,7 @@ pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: 
         let mut advised = false;
         for task in &found.tasks {
             self::task(&domain, root, task, &found, advised, check);
-            advised |= !check.tasks[task.task].met;
+            advised |= check.tasks[task.task].fails();
         }
     }
     summary(system, root, entry, check);
@@ -74,40 +74,28 @@ fn task(
     let system = domain.system;
     let verdict = &mut check.tasks[found.task];
     if let Some(why) = &found.untested {
-        verdict.explanation.clone_from(why);
-        verdict.met = true;
-        return;
-    }
-    verdict.explanation = found.by.into();
-    if let Some(r) = found.response {
-        verdict.bound = Bound::Response(r);
-        verdict.met = r <= verdict.deadline;
-    }
-    if verdict.met {
+        verdict.verdict = TaskVerdict::Untested(why.clone());
         return;
     }
     let inside = home(system, found.task).map(|s| &system.scheduling.servers[s]);
-    if let Some(server) = inside.filter(|server| server.kind == ServerKind::Misses) {
-        // What is sure is not all that it has.
-        (verdict.bound, verdict.met) = (Bound::None, true);
-        verdict.explanation = words::may_stall(server);
-        return;
-    }
-    let name = verdict.name.clone();
-    let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
-    let binds = match (found.response, inside) {
-        (Some(r), _) => format!("its response may reach {r}, over the deadline of {}", verdict.deadline),
-        (None, Some(s))
-            if all.servers.iter().any(|f| f.fails() && system.scheduling.servers[f.server].name == s.name) =>
-        {
+    let unbounded = || match inside {
+        Some(s) if all.servers.iter().any(|f| f.fails() && system.scheduling.servers[f.server].name == s.name) => {
             "its server has no sure supply".into()
         }
-        (None, Some(s)) => {
+        Some(s) => {
             format!("no response is bounded in what {} of every {} leave it, overheads included", s.budget, s.period)
         }
-        (None, None) => "no response is bounded in what those that are more urgent leave".into(),
+        None => "no response is bounded in what those that are more urgent leave".into(),
     };
-    let what = format!("task `{name}`{within} fails: {binds}");
+    verdict.verdict = TaskVerdict::of(found.response, verdict.deadline, found.by, unbounded);
+    let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { return };
+    if let Some(server) = inside.filter(|server| server.kind == ServerKind::Misses) {
+        // What is sure is not all that it has.
+        verdict.verdict = TaskVerdict::Untested(words::may_stall(server));
+        return;
+    }
+    let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
+    let what = format!("task `{}`{within} fails: {binds}", verdict.name);
     let remedy = if advised { "see the remedy above".into() } else { remedy(domain, root, found.task) };
     check.fail(system, found.task, what, remedy);
 }
@@ -220,7 +208,7 @@ fn sampling(system: &System, entry: Duration) -> String {
 
 fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check: &mut Check) {
     let servers = &system.scheduling.servers;
-    let tested = check.tasks.iter().filter(|t| t.bound != Bound::None || !t.met).count();
+    let tested = check.tasks.iter().filter(|t| !matches!(t.verdict, TaskVerdict::Untested(_))).count();
     let promised = |core: CoreId| {
         let top = servers.iter().filter(|s| s.parent.is_none() && s.cores.contains(core));
         Utilisation::of(top.map(|s| (s.budget, s.period))).millionths()
