@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/cache", &[]),
     ("crates/disk", &[]),
     ("crates/network", &[]),
+    ("crates/package", &[]),
     ("crates/structures", &["crates/sync"]),
     ("crates/policy", &["crates/sync", "crates/structures"]),
     ("crates/trace", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),

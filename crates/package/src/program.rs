@@ -1,0 +1,213 @@
+//! The program of a package: an ELF file from outside, whose segments are checked before anything of it is loaded.
+
+use crate::manifest::Manifest;
+use core::fmt;
+use elf::abi::{ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD};
+use elf::endian::LittleEndian;
+use elf::file::Class;
+use elf::ElfBytes;
+
+/// Length of a page.
+pub const PAGE: u64 = 4096;
+/// The most segments.
+pub const MOST_SEGMENTS: usize = 8;
+
+/// What a page may be used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Read.
+    Read,
+    /// Read and write.
+    Write,
+    /// Read and execute.
+    Execute,
+}
+
+/// A part of the program with one set of rights.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment<'b> {
+    /// First address.
+    pub address: u64,
+    /// Length in memory; zeros follow behind the contents.
+    pub bytes: u64,
+    /// What it holds at first.
+    pub contents: &'b [u8],
+    /// Its rights.
+    pub access: Access,
+}
+
+impl Segment<'_> {
+    fn end(&self) -> u64 {
+        self.address + self.bytes
+    }
+    /// The pages that it touches: first and the one behind the last.
+    fn pages(&self) -> (u64, u64) {
+        (self.address / PAGE, self.end().div_ceil(PAGE))
+    }
+    fn holds(&self, address: u64) -> bool {
+        self.address <= address && address < self.end()
+    }
+}
+
+/// What is wrong with a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProgramFault {
+    /// No ELF file, or a damaged one.
+    NotElf,
+    /// For another machine.
+    Machine {
+        /// The machine's number in the file.
+        machine: u16,
+    },
+    /// Not linked at fixed addresses.
+    NotFixed,
+    /// A segment may be written and executed.
+    WritableAndExecutable {
+        /// Where.
+        address: u64,
+    },
+    /// A segment lies outside of where programs may lie.
+    OutOfRange {
+        /// Where.
+        address: u64,
+    },
+    /// Two segments overlap, or share a page.
+    Overlap {
+        /// Where the second one begins.
+        address: u64,
+    },
+    /// More segments than a program may have.
+    TooManySegments,
+    /// The entry, or that of a service, is not in code.
+    NotCode {
+        /// The entry.
+        address: u64,
+    },
+    /// A restartable sequence is not a stretch of code, or overlaps another one.
+    Sequence {
+        /// Where it begins.
+        address: u64,
+    },
+}
+
+impl fmt::Display for ProgramFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramFault::NotElf => f.write_str("the program is no ELF file, or damaged"),
+            ProgramFault::Machine { machine } => write!(f, "the program is for ELF machine {machine}"),
+            ProgramFault::NotFixed => {
+                f.write_str("the program is not linked at fixed addresses (`-C relocation-model=static`)")
+            }
+            ProgramFault::WritableAndExecutable { address } => {
+                write!(f, "the segment at {address:#x} may be written and executed")
+            }
+            ProgramFault::OutOfRange { address } => {
+                write!(f, "the segment at {address:#x} lies outside of where programs may lie")
+            }
+            ProgramFault::Overlap { address } => {
+                write!(f, "the segment at {address:#x} shares a page with the one before")
+            }
+            ProgramFault::TooManySegments => write!(f, "the program has more than {MOST_SEGMENTS} segments"),
+            ProgramFault::NotCode { address } => write!(f, "the entry {address:#x} is not in the program's code"),
+            ProgramFault::Sequence { address } => {
+                write!(f, "the restartable sequence at {address:#x} is no stretch of code, or overlaps another one")
+            }
+        }
+    }
+}
+
+/// A program that was checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Program<'b> {
+    /// Where its threads begin.
+    pub entry: u64,
+    segments: [Option<Segment<'b>>; MOST_SEGMENTS],
+}
+
+impl<'b> Program<'b> {
+    /// The segments, by address; no two share a page.
+    pub fn segments(&self) -> impl Iterator<Item = &Segment<'b>> {
+        self.segments.iter().flatten()
+    }
+
+    /// Pages of memory that it takes.
+    pub fn pages(&self) -> u64 {
+        self.segments().map(|segment| segment.pages().1 - segment.pages().0).sum()
+    }
+
+    /// Reads an ELF file that lies between these addresses when it is loaded.
+    pub fn read(file: &'b [u8], processor: u16, from: u64, to: u64) -> Result<Self, ProgramFault> {
+        let elf = ElfBytes::<LittleEndian>::minimal_parse(file).map_err(|_| ProgramFault::NotElf)?;
+        if elf.ehdr.class != Class::ELF64 || elf.ehdr.e_machine != processor {
+            return Err(ProgramFault::Machine { machine: elf.ehdr.e_machine });
+        }
+        if elf.ehdr.e_type != ET_EXEC {
+            return Err(ProgramFault::NotFixed);
+        }
+        let mut program = Program { entry: elf.ehdr.e_entry, segments: [None; MOST_SEGMENTS] };
+        let mut count = 0;
+        for header in elf.segments().ok_or(ProgramFault::NotElf)? {
+            if matches!(header.p_type, PT_INTERP | PT_DYNAMIC) {
+                return Err(ProgramFault::NotFixed);
+            }
+            if header.p_type != PT_LOAD || header.p_memsz == 0 {
+                continue;
+            }
+            let (address, bytes) = (header.p_vaddr, header.p_memsz);
+            let access = match (header.p_flags & PF_W == PF_W, header.p_flags & PF_X == PF_X) {
+                (true, true) => return Err(ProgramFault::WritableAndExecutable { address }),
+                (true, false) => Access::Write,
+                (false, true) => Access::Execute,
+                (false, false) => Access::Read,
+            };
+            let inside = from <= address && address.checked_add(bytes).is_some_and(|end| end <= to);
+            if !inside {
+                return Err(ProgramFault::OutOfRange { address });
+            }
+            let contents = elf.segment_data(&header).map_err(|_| ProgramFault::NotElf)?;
+            if contents.len() as u64 > bytes {
+                return Err(ProgramFault::NotElf);
+            }
+            let place = program.segments.get_mut(count).ok_or(ProgramFault::TooManySegments)?;
+            *place = Some(Segment { address, bytes, contents, access });
+            count += 1;
+        }
+        let segments = &mut program.segments[..count];
+        segments.sort_unstable_by_key(|segment| segment.map(|it| it.address));
+        for pair in segments.windows(2) {
+            if let [Some(first), Some(second)] = pair {
+                if first.pages().1 > second.pages().0 {
+                    return Err(ProgramFault::Overlap { address: second.address });
+                }
+            }
+        }
+        if !program.is_code(program.entry) {
+            return Err(ProgramFault::NotCode { address: program.entry });
+        }
+        Ok(program)
+    }
+
+    /// Reads the program that a manifest vouches for, and checks what the manifest says of its addresses.
+    pub(crate) fn of(manifest: &Manifest<'b>, file: &'b [u8], from: u64, to: u64) -> Result<Self, ProgramFault> {
+        let program = Program::read(file, manifest.processor, from, to)?;
+        for service in manifest.services.iter() {
+            if !program.is_code(service.entry) {
+                return Err(ProgramFault::NotCode { address: service.entry });
+            }
+        }
+        let mut before = 0;
+        for &[start, end] in manifest.sequences.iter() {
+            let in_code =
+                |segment: &&Segment| segment.access == Access::Execute && segment.holds(start) && end <= segment.end();
+            if start >= end || start < before || !program.segments().any(|segment| in_code(&segment)) {
+                return Err(ProgramFault::Sequence { address: start });
+            }
+            before = end;
+        }
+        Ok(program)
+    }
+
+    fn is_code(&self, address: u64) -> bool {
+        self.segments().any(|segment| segment.access == Access::Execute && segment.holds(address))
+    }
+}

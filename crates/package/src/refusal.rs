@@ -1,0 +1,115 @@
+//! Why a package is not loaded: errors with the values that broke the rule.
+
+use crate::admission::Unschedulable;
+use crate::keys::KeyId;
+use crate::manifest::RightKind;
+use crate::program::ProgramFault;
+use crate::wire::Malformed;
+use core::fmt;
+
+/// Why a package is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal<'b> {
+    /// It is not encoded as a package is.
+    Malformed(Malformed),
+    /// Nobody who is trusted has the key that it names.
+    UnknownKey {
+        /// The key's number.
+        signer: KeyId,
+    },
+    /// The signature is not that of the key that it names.
+    Signature,
+    /// The manifest is not the one that was signed.
+    ManifestDigest,
+    /// The program is longer or shorter than the manifest says.
+    ImageSize {
+        /// Bytes by the manifest.
+        said: u64,
+        /// Bytes that are there.
+        is: u64,
+    },
+    /// The program is not the one that the manifest names.
+    ImageDigest,
+    /// It is older than the slot accepts.
+    Older {
+        /// Its sequence number.
+        is: u64,
+        /// The least that is accepted.
+        least: u64,
+    },
+    /// It is compiled for another processor.
+    Processor {
+        /// The slot's.
+        wanted: u16,
+        /// Its own.
+        is: u16,
+    },
+    /// It is made for another kind of slot.
+    Class {
+        /// The kind that it is made for.
+        is: &'b str,
+    },
+    /// It takes more memory than the slot has.
+    Memory {
+        /// Pages that it takes.
+        wanted: u64,
+        /// Pages of the slot.
+        most: u64,
+    },
+    /// It has more tasks than the slot.
+    TooManyTasks {
+        /// Its tasks.
+        wanted: usize,
+        /// The slot's.
+        most: usize,
+    },
+    /// It wants, or names twice, something that programs in this slot may not have.
+    Right {
+        /// The kind.
+        kind: RightKind,
+        /// The name.
+        name: &'b str,
+    },
+    /// Its tasks do not meet their deadlines there.
+    Unschedulable {
+        /// Why.
+        why: Unschedulable,
+        /// Which task.
+        task: Option<&'b str>,
+    },
+    /// The program cannot be loaded.
+    Program(ProgramFault),
+}
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Malformed(Malformed { part, at }) => write!(f, "not a package: {part} is damaged at byte {at}"),
+            Refusal::UnknownKey { signer } => {
+                f.write_str("signed by a key that is not trusted here: ")?;
+                signer.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Refusal::Signature => f.write_str("the signature is not that of the key that it names"),
+            Refusal::ManifestDigest => f.write_str("the manifest is not the one that was signed"),
+            Refusal::ImageSize { said, is } => write!(f, "the program has {is} bytes; the manifest says {said}"),
+            Refusal::ImageDigest => f.write_str("the program is not the one that the manifest names"),
+            Refusal::Older { is, least } => {
+                write!(f, "sequence number {is} is older than {least}, the least that this slot accepts")
+            }
+            Refusal::Processor { wanted, is } => {
+                write!(f, "compiled for machine {is}, the slot is on machine {wanted}")
+            }
+            Refusal::Class { is } => write!(f, "made for slots of class `{is}`"),
+            Refusal::Memory { wanted, most } => {
+                write!(f, "program and heap take {wanted} pages, the slot has {most}")
+            }
+            Refusal::TooManyTasks { wanted, most } => write!(f, "{wanted} tasks, the slot has room for {most}"),
+            Refusal::Right { kind, name } => {
+                write!(f, "it may not have {} `{name}` in this slot, or names it twice", kind.word())
+            }
+            Refusal::Unschedulable { why, task: Some(task) } => write!(f, "task `{task}`: {why}"),
+            Refusal::Unschedulable { why, task: None } => why.fmt(f),
+            Refusal::Program(fault) => fault.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A slot, and whether a package may be loaded into it.
+//!
+//! The check of the system has counted the slot's server at its full budget, so what is loaded moves nobody outside. What is decided
+//! here is about the newcomer alone: who made it, whether it fits, whether it may have what it wants, and whether its own tasks meet
+//! their deadlines inside the slot's supply. Every step is bounded: the signature covers at most
+//! [`crate::manifest::LONGEST_MANIFEST`] bytes, the digest of the program is taken a piece at a time, the admission has its [`Work`].
+
+use crate::admission::{admit, Demand, Order, Supply, Work, MOST_TASKS};
+use crate::envelope::Envelope;
+use crate::keys::TrustedKey;
+use crate::manifest::{Manifest, Right, RightKind};
+use crate::program::Program;
+use crate::refusal::Refusal;
+use hmac_sha256::Hash;
+use tactus_time::Duration;
+
+/// What a slot offers and allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot<'s> {
+    /// Its kind: packages say for which one they are made.
+    pub class: &'s str,
+    /// The processor, as [`crate::manifest::Processor::number`] has it.
+    pub processor: u16,
+    /// Programs lie between these addresses.
+    pub addresses: (u64, u64),
+    /// Pages for program and heap.
+    pub pages: u64,
+    /// The most tasks.
+    pub tasks: usize,
+    /// Rights that a program here may have.
+    pub rights: &'s [Right<'s>],
+    /// What its server gives at least.
+    pub supply: Supply,
+    /// Who runs first inside.
+    pub order: Order,
+    /// The system's own work for each job, charged to its task.
+    pub cost_of_job: Duration,
+    /// The least sequence number that is accepted: one above the last that ran here, unless the file allows the way back.
+    pub least_sequence_number: u64,
+}
+
+/// A package that may be loaded, once the whole of its program has been read.
+#[derive(Clone)]
+pub struct Candidate<'b> {
+    /// What it says of itself.
+    pub manifest: Manifest<'b>,
+    program: &'b [u8],
+    addresses: (u64, u64),
+    pages: u64,
+    read: usize,
+    hash: Hash,
+}
+
+/// Judges a package by all that does not need its whole program: signature, manifest, rights, admission.
+pub fn judge<'b>(
+    package: &'b [u8],
+    keys: &[TrustedKey],
+    slot: &Slot<'_>,
+    work: Work,
+) -> Result<Candidate<'b>, Refusal<'b>> {
+    let envelope = Envelope::read(package).map_err(Refusal::Malformed)?;
+    let manifest = envelope.verified(keys)?;
+    fits(&manifest, slot, work)?;
+    if envelope.program.len() as u64 != manifest.image_size {
+        return Err(Refusal::ImageSize { said: manifest.image_size, is: envelope.program.len() as u64 });
+    }
+    Ok(Candidate {
+        manifest,
+        program: envelope.program,
+        addresses: slot.addresses,
+        pages: slot.pages,
+        read: 0,
+        hash: Hash::new(),
+    })
+}
+
+/// Whether what a manifest says fits a slot.
+pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Result<(), Refusal<'b>> {
+    if manifest.processor != slot.processor {
+        return Err(Refusal::Processor { wanted: slot.processor, is: manifest.processor });
+    }
+    if manifest.class != slot.class {
+        return Err(Refusal::Class { is: manifest.class });
+    }
+    if manifest.sequence_number < slot.least_sequence_number {
+        return Err(Refusal::Older { is: manifest.sequence_number, least: slot.least_sequence_number });
+    }
+    if manifest.tasks.len() > slot.tasks {
+        return Err(Refusal::TooManyTasks { wanted: manifest.tasks.len(), most: slot.tasks });
+    }
+    for right in manifest.rights.iter() {
+        let allowed = |own: &Right<'_>| (own.kind, own.name) == (right.kind, right.name);
+        if !slot.rights.iter().any(allowed) {
+            return Err(Refusal::Right { kind: right.kind, name: right.name });
+        }
+    }
+    // Services are told apart by name, and each is offered under the name that the slot has for it.
+    for service in manifest.services.iter() {
+        let count = manifest.services.iter().filter(|other| other.name == service.name).count();
+        if count > 1 {
+            return Err(Refusal::Right { kind: RightKind::Service, name: service.name });
+        }
+    }
+    let mut demands =
+        [Demand { execution: Duration::ZERO, period: Duration::ZERO, deadline: Duration::ZERO, priority: 0 };
+            MOST_TASKS];
+    let mut count = 0;
+    for (place, task) in demands.iter_mut().zip(manifest.tasks.iter()) {
+        // A task that executes nothing is none, whatever its jobs cost.
+        let execution = match task.demand.execution {
+            Duration::ZERO => Duration::ZERO,
+            own => own.checked_add(slot.cost_of_job).unwrap_or(Duration::MAX),
+        };
+        *place = Demand { execution, ..task.demand };
+        count += 1;
+    }
+    admit(&demands[..count], slot.order, &slot.supply, work).map_err(|why| Refusal::Unschedulable {
+        why,
+        task: why.task().and_then(|n| manifest.tasks.iter().nth(n)).map(|task| task.name),
+    })
+}
+
+impl<'b> Candidate<'b> {
+    /// Reads up to `bytes` more of the program; true when all of it has been read.
+    pub fn read(&mut self, bytes: usize) -> bool {
+        let end = self.program.len().min(self.read.saturating_add(bytes));
+        self.hash.update(&self.program[self.read..end]);
+        self.read = end;
+        end == self.program.len()
+    }
+
+    /// The program, once it has been read whole: its digest and segments are checked.
+    pub fn program(mut self) -> Result<Program<'b>, Refusal<'b>> {
+        self.read(usize::MAX);
+        if self.hash.finalize() != self.manifest.image_digest {
+            return Err(Refusal::ImageDigest);
+        }
+        let (from, to) = self.addresses;
+        let program = Program::of(&self.manifest, self.program, from, to).map_err(Refusal::Program)?;
+        let wanted = program.pages().saturating_add(self.manifest.heap.div_ceil(crate::program::PAGE));
+        if wanted > self.pages {
+            return Err(Refusal::Memory { wanted, most: self.pages });
+        }
+        Ok(program)
+    }
+}
