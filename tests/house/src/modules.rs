@@ -1,5 +1,5 @@
 //! Which files of a room import which: what their `use` lines and their paths from `crate`, `super` or a child module name. A
-//! name that a module only hands on leads to the file that defines it; handing on is no import.
+//! name that a module only hands on leads to the file that defines it; handing on is no import, but using what is handed on is one.
 
 use crate::rooms::{is_for_tests, parse, Room};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,8 @@ struct Module {
     globs: Vec<Name>,
     /// What the file imports, as written.
     paths: BTreeSet<Name>,
+    /// Types, constants and functions that it names without a path.
+    names: BTreeSet<String>,
 }
 
 /// The files of a room, from the room's `src`, and those that each imports.
@@ -43,7 +45,9 @@ pub fn imports(room: &Room, root: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (name, module) in &modules {
         let mut all = BTreeSet::new();
-        for path in &module.paths {
+        let named = module.names.iter().filter(|name| !module.defined.contains(*name));
+        let brought = named.filter_map(|name| module.brought.get(name));
+        for path in module.paths.iter().chain(brought) {
             if let Some(to) = absolute(&modules, name, path).and_then(|path| resolve(&modules, &path, 0)) {
                 if to != *name {
                     all.insert(files[&to].clone());
@@ -57,8 +61,13 @@ pub fn imports(room: &Room, root: &Path) -> BTreeMap<String, BTreeSet<String>> {
 
 fn read(file: &Path) -> Module {
     let syntax = parse(file);
-    let mut module =
-        Module { defined: BTreeSet::new(), brought: BTreeMap::new(), globs: Vec::new(), paths: BTreeSet::new() };
+    let mut module = Module {
+        defined: BTreeSet::new(),
+        brought: BTreeMap::new(),
+        globs: Vec::new(),
+        paths: BTreeSet::new(),
+        names: BTreeSet::new(),
+    };
     let mut reader = Reader { module: &mut module, depth: 0 };
     reader.visit_file(&syntax);
     module
@@ -152,10 +161,22 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        if path.segments.len() > 1 && !(self.depth > 0 && path.segments[0].ident == "super") {
-            self.module.paths.insert(path.segments.iter().map(|it| it.ident.to_string()).collect());
+        let names: Name = path.segments.iter().map(|it| it.ident.to_string()).collect();
+        match &names[..] {
+            // A variable may have the name of a function or of a module.
+            [name] if !name.starts_with(char::is_uppercase) => {}
+            [name] => drop(self.module.names.insert(name.clone())),
+            [first, ..] if self.depth > 0 && first == "super" => {}
+            _ => drop(self.module.paths.insert(names)),
         }
         visit::visit_path(self, path);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if let syn::Expr::Path(callee) = &*call.func {
+            self.module.names.extend(callee.path.get_ident().map(ToString::to_string));
+        }
+        visit::visit_expr_call(self, call);
     }
 }
 
