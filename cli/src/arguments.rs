@@ -409,6 +409,9 @@ pub struct Test {
     /// Do one kind of test alone
     #[arg(long, value_name = "KIND")]
     pub only: Option<TestKind>,
+    /// Let the cargo in this folder do format and lints: Debian's has neither part
+    #[arg(long, value_name = "FOLDER")]
+    pub lints_by: Option<PathBuf>,
 }
 
 /// Options of `convert`.

@@ -6,7 +6,7 @@
 
 use super::{FLOATING_POINT_TARGET, TARGET};
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -92,15 +92,18 @@ impl Toolchain {
     /// Finds the toolchain that the environment names (`CARGO`, `RUSTC`), else the one in `PATH`. It is looked for once.
     pub fn find() -> Result<Toolchain, Missing> {
         static FOUND: OnceLock<Result<Toolchain, Missing>> = OnceLock::new();
-        FOUND.get_or_init(Toolchain::look_for).clone()
+        let named = |variable, otherwise: &str| env::var_os(variable).unwrap_or_else(|| otherwise.into());
+        FOUND.get_or_init(|| Toolchain::of(named("CARGO", "cargo"), &named("RUSTC", "rustc"))).clone()
     }
 
-    fn look_for() -> Result<Toolchain, Missing> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    /// The toolchain of these two programs.
+    ///
+    /// # Errors
+    /// If it does not start, or lacks what a build for the bare machine needs.
+    pub fn of(cargo: OsString, rustc: &OsStr) -> Result<Toolchain, Missing> {
         let ask = |arguments: &[&str]| -> Result<String, Missing> {
-            let shown = Path::new(&rustc).display();
-            let output = Command::new(&rustc)
+            let shown = Path::new(rustc).display();
+            let output = Command::new(rustc)
                 .args(arguments)
                 .output()
                 .map_err(|error| Missing::Rustc(format!("{shown} does not start ({error})")))?;

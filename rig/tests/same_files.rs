@@ -47,12 +47,13 @@ fn scheduler() -> Option<PathBuf> {
     let into = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["check", "--quiet", "--release", "--target", BARE, "-p", "tactus-scheduler", "--target-dir"]);
+    command.args(["check", "--quiet", "--release", "--target", BARE, "-p", "tactus-scheduler"]);
+    command.arg("--target-dir").arg(&into);
     if !compiled {
         // As the command line builds there, see `machine/src/toolchain.rs`.
         command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
     }
-    let output = command.arg(&into).current_dir(root()).output().unwrap();
+    let output = command.current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(into.join(BARE).join("release/deps"))
 }

@@ -7,18 +7,18 @@
 
 mod cost;
 mod python;
+mod tools;
 
 use crate::arguments::{Test, TestKind};
 use std::env;
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::place;
-use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::tail;
+use tools::Tools;
 
 /// How many test programs are named with their time.
 const SLOWEST: usize = 10;
@@ -128,7 +128,8 @@ impl Count {
 /// Runs the tests.
 pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let root = place::root()?;
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let own = Tools::own();
+    let linting = arguments.lints_by.as_deref().map_or_else(|| Ok(own.clone()), Tools::of)?;
     let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
     let (mut count, mut slow) = (Count::default(), Vec::new());
 
@@ -136,7 +137,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
     let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
     // What the documentation needs of libraries is what the lints before have checked, if it is asked of the same compiler.
-    let driver = linting_compiler();
+    let driver = own.linting_compiler();
     let mut documenting = vec![("RUSTDOCFLAGS", "-D warnings")];
     if let Some(driver) = &driver {
         documenting.extend([("RUSTC_WORKSPACE_WRAPPER", driver.as_str()), ("CLIPPY_ARGS", "")]);
@@ -168,16 +169,19 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         if !wanted(kind) {
             continue;
         }
-        if words.contains(&BARE) && !Toolchain::find().is_ok_and(|toolchain| toolchain.has_compiled_core()) {
-            count.skipped += left_out(name, "this toolchain has `core` for the bare machine as source only");
-            continue;
-        }
         // fmt and clippy are parts that a toolchain may come without; the others are not.
-        if matches!(kind, TestKind::Format | TestKind::Lints) && !has_part(&cargo, words[0]) {
-            count.skipped += left_out(name, &format!("this toolchain has no cargo {}", words[0]));
+        let parts = matches!(kind, TestKind::Format | TestKind::Lints);
+        let tools = if parts { &linting } else { &own };
+        if parts && !tools.has_part(words[0]) {
+            let none = format!("this toolchain has no cargo {}; --lints-by names another one's folder", words[0]);
+            count.skipped += left_out(name, &none);
             continue;
         }
-        let mut command = Command::new(&cargo);
+        if words.contains(&BARE) && !tools.has_compiled_core() {
+            count.skipped += left_out(name, "this toolchain has no compiled `core` for the bare machine");
+            continue;
+        }
+        let mut command = tools.cargo();
         command.args(words).current_dir(&root).envs(variables.iter().copied());
         if kind == TestKind::Scenarios {
             command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
@@ -245,18 +249,6 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
         lines::put(&format!("{}\n{shown}\n", tail(&words, TAIL_LINES)));
     }
     Ok(count)
-}
-
-/// Clippy's compiler, if the toolchain has it.
-fn linting_compiler() -> Option<String> {
-    let asked = Command::new("rustc").args(["--print", "sysroot"]).stderr(Stdio::null()).output().ok()?;
-    let driver = Path::new(String::from_utf8_lossy(&asked.stdout).trim()).join("bin/clippy-driver");
-    driver.is_file().then(|| driver.display().to_string())
-}
-
-fn has_part(cargo: &OsString, part: &str) -> bool {
-    let asked = Command::new(cargo).args([part, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    asked.is_ok_and(|status| status.success())
 }
 
 /// How many of the things that cargo compiled have warnings: `warning: `tactus-sim` (lib) generated 2 warnings`. Told to be quiet, it does not
