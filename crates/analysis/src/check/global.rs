@@ -74,6 +74,10 @@ pub(crate) fn check(system: &System, spread: Migration, rank: Rank, entry: Durat
             _ => one_group(&group, check),
         }
     }
+}
+
+/// The line that sums the check up.
+pub(crate) fn summary(system: &System, spread: Migration, rank: Rank, check: &Check) -> String {
     let u = Utilisation::of(system.tasks.iter().map(|t| (plain(t), t.period))).millionths();
     let late = check.tasks.iter().filter_map(|t| match t.bound() {
         Some(Bound::Tardiness(x)) => Some(x),
@@ -81,7 +85,7 @@ pub(crate) fn check(system: &System, spread: Migration, rank: Rank, entry: Durat
     });
     let tardy = late.max().map_or(String::new(), |x| format!(" · tardiness at most {x}"));
     let spread = if spread == Migration::Global { "global" } else { "clustered" };
-    check.summary = format!("{spread} {} · {} of {} cores{tardy}", rank.label(), hundredths(u), system.cores);
+    format!("{spread} {} · {} of {} cores{tardy}", rank.label(), hundredths(u), system.cores)
 }
 
 fn one_group(group: &Group, check: &mut Check) {

@@ -48,7 +48,11 @@ pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
     for verdict in check.tasks.iter_mut().filter(|t| t.level == Some(Level::D)) {
         verdict.verdict = TaskVerdict::Untested("best effort".into());
     }
-    check.summary = summary::line(system, check);
+}
+
+/// The line that sums the check up.
+pub(crate) fn summary(system: &System, check: &Check) -> String {
+    summary::line(system, check)
 }
 
 /// By how much each execution time may grow at its task's own level; see [`growth`].

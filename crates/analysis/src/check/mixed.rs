@@ -172,9 +172,13 @@ pub(super) fn check(system: &System, scheme: Mixed, entry: Duration, check: &mut
             remedy = Some("see the remedy for this core above".into());
         }
     }
+}
+
+/// The line that sums the check up.
+pub(super) fn summary(scheme: Mixed, check: &Check) -> String {
     let most = check.cores.iter().map(|c| (c.levels[0], c.levels[1])).max().unwrap_or((0, 0));
     let label = if scheme == Mixed::Amc { "AMC" } else { "EDF-VD" };
-    check.summary = format!("{label} · at most A {} and A+B {} per core", hundredths(most.0), hundredths(most.1));
+    format!("{label} · at most A {} and A+B {} per core", hundredths(most.0), hundredths(most.1))
 }
 
 fn explanation(scheme: Mixed, critical: bool) -> &'static str {

@@ -20,6 +20,7 @@ mod growth;
 mod mc2;
 mod memory;
 mod mixed;
+mod necessary;
 mod partitioned;
 mod partitions;
 mod rank;
@@ -43,7 +44,7 @@ use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
 use caches::BesideOthers;
 use rank::Rank;
-use tactus_model::{Costs, Migration, Overrun, Policy, System, SystemRevision};
+use tactus_model::{Costs, Migration, Mixed, Overrun, Policy, System, SystemRevision, TaskOrder};
 use tactus_time::Duration;
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
@@ -78,27 +79,84 @@ fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
     if system.machine.overheads && !longest.is_zero() {
         check.tasks.iter_mut().for_each(|verdict| verdict.reloads = Reloads::Longest(longest));
     }
-    match rank::of_policy(&system.policy) {
-        None => match system.policy {
-            Policy::Mixed(scheme) => mixed::check(system, scheme, entry, &mut check),
-            Policy::Partitions => partitions::check(system, entry, &mut check),
-            _ => mc2::check(system, entry, &mut check),
-        },
-        Some(_) if !system.scheduling.servers.is_empty() => servers::check(system, (costs, longest), entry, &mut check),
-        Some((Migration::Partitioned, order)) => {
-            partitioned::check(system, Rank::of(order), entry_of_each(entry, system, costs, sets.as_ref()), &mut check);
+    let arrangement = Arrangement::of(system);
+    match nobody_knows(system) {
+        Some(why) => check.tasks.iter_mut().for_each(|task| task.verdict = TaskVerdict::Untested(why.clone())),
+        None => {
+            match arrangement {
+                Arrangement::Mixed(scheme) => mixed::check(system, scheme, entry, &mut check),
+                Arrangement::Partitions => partitions::check(system, entry, &mut check),
+                Arrangement::Mc2 => mc2::check(system, entry, &mut check),
+                Arrangement::Servers(root) => servers::check(system, root, (costs, longest), entry, &mut check),
+                Arrangement::Cores(rank) => {
+                    let entry = entry_of_each(entry, system, costs, sets.as_ref());
+                    partitioned::check(system, rank, entry, &mut check);
+                }
+                Arrangement::Shared(spread, rank) => global::check(system, spread, rank, entry, &mut check),
+            }
+            stopped(system, entry, &mut check);
+            waits::unknown(system, &mut check);
+            bursts::unknown(system, &mut check);
         }
-        Some((spread, order)) => global::check(system, spread, Rank::of(order), entry, &mut check),
     }
-    stopped(system, entry, &mut check);
-    waits::unknown(system, &mut check);
-    bursts::unknown(system, &mut check);
     assumptions::note(declared, &mut check);
     beside.note(declared, &mut check);
     chains::check(system, &mut check);
     services::check(system, &mut check);
+    necessary::note(necessary::violations(declared), &mut check);
+    check.summary = match arrangement {
+        Arrangement::Mixed(scheme) => mixed::summary(scheme, &check),
+        Arrangement::Partitions => partitions::summary(system, &check),
+        Arrangement::Mc2 => mc2::summary(system, &check),
+        Arrangement::Servers(root) => servers::summary(system, root, entry, &check),
+        Arrangement::Cores(rank) => partitioned::summary(rank, &check),
+        Arrangement::Shared(spread, rank) => global::summary(system, spread, rank, &check),
+    };
     check.accepted = check.findings.is_empty();
     check
+}
+
+/// How a system decides who runs, as far as it chooses the tests.
+#[derive(Clone, Copy)]
+enum Arrangement {
+    /// Two levels of criticality on each core by itself.
+    Mixed(Mixed),
+    /// Windows of a table.
+    Partitions,
+    /// Mixed criticality on multicore.
+    Mc2,
+    /// Servers beneath a root.
+    Servers((Migration, TaskOrder)),
+    /// Each core by itself.
+    Cores(Rank),
+    /// Cores that share queues.
+    Shared(Migration, Rank),
+}
+
+impl Arrangement {
+    fn of(system: &System) -> Arrangement {
+        let servers = !system.scheduling.servers.is_empty();
+        match (system.policy, rank::of_policy(&system.policy)) {
+            (Policy::Mixed(scheme), _) => Arrangement::Mixed(scheme),
+            (Policy::Partitions, _) => Arrangement::Partitions,
+            (Policy::Mc2 { .. }, _) | (_, None) => Arrangement::Mc2,
+            (_, Some(root)) if servers => Arrangement::Servers(root),
+            (_, Some((Migration::Partitioned, order))) => Arrangement::Cores(Rank::of(order)),
+            (_, Some((spread @ (Migration::Clustered | Migration::Global), order))) => {
+                Arrangement::Shared(spread, Rank::of(order))
+            }
+        }
+    }
+}
+
+/// Why no test says anything of any task.
+fn nobody_knows(system: &System) -> Option<String> {
+    if let Some(root) = system.platform.root {
+        let name = system.components.get(root).map_or("", |component| component.name.as_str());
+        return Some(format!("no test: component `{name}`, a root scheduler of the file's own, decides who runs"));
+    }
+    // Who awaits what others signal waits for no time that anybody knows.
+    (!system.scheduling.events.is_empty()).then(|| "no test: jobs of this system wait for each other".into())
 }
 
 /// What an entry costs where a test knows what each task has in the caches.
@@ -132,24 +190,32 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
         }
         return growth;
     }
+    let mut growth = vec![Growth::Unknown; system.tasks.len()];
+    if nobody_knows(system).is_some() {
+        return growth;
+    }
+    let found = one_system(system, costs, cache);
     let sets = cache.working_sets(system);
     let beside = BesideOthers::of(system, sets.as_ref());
     let (system, sets) = (beside.longer.as_ref().unwrap_or(system), sets.as_ref());
     let entry = entry(system, costs, cache.longest(sets));
-    let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let mut search = growth::SearchBudget::with(effort);
-    match rank::of_policy(&system.policy) {
-        None => match system.policy {
-            Policy::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut search, &mut growth),
-            Policy::Partitions => partitions::growth(system, entry, &mut search, &mut growth),
-            _ => mc2::growth(system, entry, &mut search, &mut growth),
-        },
-        Some(_) if !system.scheduling.servers.is_empty() => servers::growth(system, entry, &mut search, &mut growth),
-        Some((Migration::Partitioned, order)) => {
+    match Arrangement::of(system) {
+        Arrangement::Mixed(scheme) => mixed::growth(system, scheme, entry, &mut search, &mut growth),
+        Arrangement::Partitions => partitions::growth(system, entry, &mut search, &mut growth),
+        Arrangement::Mc2 => mc2::growth(system, entry, &mut search, &mut growth),
+        Arrangement::Servers(root) => servers::growth(system, root, entry, &mut search, &mut growth),
+        Arrangement::Cores(rank) => {
             let entry = entry_of_each(entry, system, costs, sets);
-            partitioned::growth(system, Rank::of(order), entry, &mut search, &mut growth);
+            partitioned::growth(system, rank, entry, &mut search, &mut growth);
         }
-        Some((spread, order)) => global::growth(system, spread, Rank::of(order), entry, &mut search, &mut growth),
+        Arrangement::Shared(spread, rank) => global::growth(system, spread, rank, entry, &mut search, &mut growth),
+    }
+    // Where there is no test, there is none that could turn.
+    for (growth, task) in growth.iter_mut().zip(&found.tasks) {
+        if let TaskVerdict::Untested(_) = task.verdict {
+            *growth = Growth::Unknown;
+        }
     }
     growth
 }

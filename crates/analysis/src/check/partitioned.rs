@@ -25,14 +25,18 @@ pub(super) fn check(system: &System, rank: Rank, entry: Entry, check: &mut Check
     for (cores, places) in rank::queues(system, Migration::Partitioned) {
         one_core(system, cores.iter().next().unwrap_or_default(), places, rank, entry, check);
     }
+}
+
+/// The line that sums the check up.
+pub(super) fn summary(rank: Rank, check: &Check) -> String {
     let busiest = check.cores.iter().map(|c| c.levels[0]).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
-    check.summary = format!(
+    format!(
         "{} · at most {} per core{}",
         rank.label(),
         hundredths(busiest),
         slack.map_or(String::new(), |s| format!(" · least slack {s}"))
-    );
+    )
 }
 
 /// How one core orders its jobs, beyond their parameters.

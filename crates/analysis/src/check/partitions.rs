@@ -35,7 +35,6 @@ pub(super) fn check(system: &System, entry: Duration, check: &mut Check) {
             }
         }
     }
-    summary(system, check);
 }
 
 /// By how much each execution time may grow, so that all of its partition on its core still pass.
@@ -272,7 +271,8 @@ fn all_met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
     responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
 }
 
-fn summary(system: &System, check: &mut Check) {
+/// The line that sums the check up.
+pub(super) fn summary(system: &System, check: &Check) -> String {
     let partitions = &system.scheduling.partitions;
     let given = |core: u8| -> u64 {
         let time =
@@ -283,7 +283,7 @@ fn summary(system: &System, check: &mut Check) {
     let most = (0..system.cores as u8).map(given).max().unwrap_or(0);
     let windows: usize = partitions.list.iter().map(|it| it.windows.len()).sum();
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
-    check.summary = format!(
+    format!(
         "{} partitions · {windows} windows in {} of {} · at most {} of a core given{}",
         partitions.list.len(),
         match partitions.schedules.len() {
@@ -293,5 +293,5 @@ fn summary(system: &System, check: &mut Check) {
         partitions.frame,
         hundredths(most),
         slack.map_or(String::new(), |s| format!(" · least slack {s}"))
-    );
+    )
 }

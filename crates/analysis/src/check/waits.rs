@@ -17,7 +17,7 @@
 
 use super::ceilings::Ceilings;
 use super::partitioned::{by_priority, Queue, Responses};
-use super::report::{Check, TaskVerdict};
+use super::report::Check;
 use super::{assumptions, rank};
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
@@ -77,14 +77,6 @@ pub(super) fn by_priorities(
 /// Takes away the bounds of those for whom no test is known: where jobs in servers or partitions wait, since what a server offers
 /// was shown only for work that does not, and where jobs take turns or are ordered by laxity.
 pub(super) fn unknown(system: &System, check: &mut Check) {
-    if !system.scheduling.events.is_empty() {
-        // Whoever awaits what others signal waits for no time that anybody knows.
-        check.findings.clear();
-        for verdict in &mut check.tasks {
-            verdict.verdict = TaskVerdict::Untested("no test: jobs of this system wait for each other".into());
-        }
-        return;
-    }
     let inside = !system.scheduling.servers.is_empty() || system.policy == Policy::Partitions;
     let order = rank::of_policy(&system.policy).map(|(_, order)| order);
     let turns = order.is_some_and(|order| order.takes_turns() || order == TaskOrder::LaxityAtRelease);

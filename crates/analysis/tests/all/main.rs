@@ -15,6 +15,7 @@ mod global;
 mod global_families;
 mod mast;
 mod mixed_criticality;
+mod necessary;
 mod one_core_offsets_and_nonpreemptive;
 mod orders;
 mod promises;

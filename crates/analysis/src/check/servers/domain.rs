@@ -37,7 +37,7 @@ pub(super) fn home(system: &System, task: usize) -> Option<usize> {
 }
 
 /// The cores on which a task may run: those of its queue.
-pub(super) fn of_task(system: &System, root: Migration, task: usize) -> CoreSet {
+pub(crate) fn of_task(system: &System, root: Migration, task: usize) -> CoreSet {
     let queues = queues(system, root, home(system, task));
     let core = system.tasks[task].core;
     queues.into_iter().find(|q| core.is_none_or(|core| q.contains(core))).unwrap_or(CoreSet::EMPTY)

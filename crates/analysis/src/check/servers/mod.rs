@@ -6,14 +6,14 @@
 //! queue; [`crate::reservation::soft`] inside soft servers. What has no test is told by name, and its reason with it.
 //! `background` service only adds to what the tests count on.
 
-mod domain;
+pub(super) mod domain;
 mod forest;
 mod judge;
 mod words;
 
 use super::growth::{self, Growth, SearchBudget};
 use super::report::{hundredths, Check, Finding, TaskVerdict};
-use super::{rank, sensitivity};
+use super::sensitivity;
 use crate::effort::Effort;
 use crate::inflation::budget;
 use crate::reservation::questv;
@@ -27,8 +27,13 @@ use tactus_time::{CoreId, Duration};
 /// The most that may go to the system's own work of what a server takes, in percent; a smaller budget is refused.
 const MOST_OVERHEAD: u64 = 50;
 
-pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: Duration, check: &mut Check) {
-    let Some(root) = rank::of_policy(&system.policy) else { return };
+pub(super) fn check(
+    system: &System,
+    root: (Migration, TaskOrder),
+    (costs, cache): (&Costs, Duration),
+    entry: Duration,
+    check: &mut Check,
+) {
     if !entry.is_zero() {
         too_small(system, costs, cache, check);
     }
@@ -44,7 +49,6 @@ pub(super) fn check(system: &System, (costs, cache): (&Costs, Duration), entry: 
             advised |= check.tasks[task.task].fails();
         }
     }
-    summary(system, root, entry, check);
 }
 
 /// Budgets that the system's own work would eat.
@@ -179,8 +183,13 @@ fn server(system: &System, found: &OfServer, check: &mut Check) {
 }
 
 /// By how much each execution time may grow, so that all of its domain that has a test still passes.
-pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
-    let Some(root) = rank::of_policy(&system.policy) else { return };
+pub(super) fn growth(
+    system: &System,
+    root: (Migration, TaskOrder),
+    entry: Duration,
+    search: &mut SearchBudget,
+    growth: &mut [Growth],
+) {
     let all = domains(system, root.0, entry);
     for (place, domain) in all.iter().enumerate() {
         search.part(all.len() - place);
@@ -206,7 +215,8 @@ fn sampling(system: &System, entry: Duration) -> String {
     yielding.map(one).collect()
 }
 
-fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check: &mut Check) {
+/// The line that sums the check up.
+pub(super) fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check: &Check) -> String {
     let servers = &system.scheduling.servers;
     let tested = check.tasks.iter().filter(|t| !matches!(t.verdict, TaskVerdict::Untested(_))).count();
     let promised = |core: CoreId| {
@@ -215,7 +225,7 @@ fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check
     };
     let most = (0..system.cores).map(|c| promised(CoreId(c as u8))).max().unwrap_or(0);
     let slack = check.tasks.iter().filter_map(|t| t.slack()).min();
-    check.summary = format!(
+    format!(
         "{} server{} · at most {} of a core promised · {tested} of {} tasks have a test{}{}",
         servers.len(),
         if servers.len() == 1 { "" } else { "s" },
@@ -223,7 +233,7 @@ fn summary(system: &System, root: (Migration, TaskOrder), entry: Duration, check
         system.tasks.len(),
         slack.map_or(String::new(), |s| format!(" · least slack {s}")),
         sampling(system, entry) + &admission(system, root)
-    );
+    )
 }
 
 /// Quest-V's bound, where a core is what that is for: sporadic and priority-inheriting servers alone, rate-monotonic.
