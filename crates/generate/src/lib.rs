@@ -15,6 +15,7 @@ mod raised;
 mod random;
 mod released;
 mod sharing;
+mod soft;
 mod trees;
 mod waiting;
 
@@ -25,6 +26,7 @@ pub use per_server::per_server;
 pub use raised::{raised, RAISER};
 pub use released::released;
 pub use sharing::sharing;
+pub use soft::soft;
 pub use trees::{tree, DEEPEST};
 pub use waiting::waiting;
 

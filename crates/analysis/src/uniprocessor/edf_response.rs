@@ -11,6 +11,12 @@
 //! ```
 //!
 //! over a in ∪ⱼ { kTⱼ − Jⱼ + Dⱼ − Dᵢ } within [−Jᵢ, L), L the longest busy period. Ties are broken against τᵢ.
+//!
+//! **Beside work that runs ahead** ([`Line`]). A soft constant-bandwidth server has its next budget at once, so that no window bounds what
+//! it executes; but what it executes by a deadline X after the start of a busy period is at most Q(X + g)/P (Abeni and Buttazzo 1998). So
+//! Lᵢ(a) counts that for X = a + Dᵢ, rounded up to eighths of a budget, whose steps are further a to look at. Such work may keep
+//! the processor busy for as long as it likes, so that L has to be told: no a beyond counts if all that may be due by a + Dᵢ, or
+//! arrive before a, is less than a.
 //! Assumptions as for [`crate::uniprocessor::edf_demand`]; deadlines may be longer or shorter than periods.
 
 use crate::effort::{Effort, HORIZON};
@@ -27,28 +33,83 @@ pub fn responses(
 ) -> Option<Vec<Duration>> {
     let b = i128::from(blocking.as_nanos());
     let l = busy_period(tasks, b, processor, effort)?;
-    (0..tasks.len()).map(|i| response(tasks, i, b, l, processor, effort)).collect()
+    (0..tasks.len()).map(|i| response(tasks, i, b, (&[], l), processor, effort)).collect()
+}
+
+/// The same beside work that runs ahead; no arrival after `longest` counts.
+pub fn responses_beside(
+    tasks: &[Sporadic],
+    (lines, longest): (&[Line], Duration),
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Vec<Duration>> {
+    let (b, l) = (i128::from(blocking.as_nanos()), i128::from(longest.as_nanos()));
+    (0..tasks.len()).map(|i| response(tasks, i, b, (lines, l), processor, effort)).collect()
+}
+
+/// Work of which no more is due by a deadline X than a share of the time until then: Q(X + g)/P.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Q.
+    pub budget: Duration,
+    /// P; greater than zero.
+    pub period: Duration,
+    /// g: how much longer ago it may have begun.
+    pub ahead: Duration,
+}
+
+impl Line {
+    /// Into so many parts a budget is divided.
+    const STEPS: i128 = 8;
+
+    fn ns(&self) -> [i128; 3] {
+        [self.budget, self.period, self.ahead].map(|d| i128::from(d.as_nanos()))
+    }
+    /// The most that is due by then, in whole parts of a budget.
+    fn due_by(&self, deadline: i128) -> i128 {
+        let [q, p, ahead] = self.ns();
+        ceil_div(ceil_div((deadline + ahead).max(0) * Line::STEPS, p) * q, Line::STEPS)
+    }
+    /// The deadlines from `first` on and before `limit` at which that grows.
+    fn steps(&self, first: i128, limit: i128) -> impl Iterator<Item = i128> {
+        let [_, p, ahead] = self.ns();
+        let from = ((first + ahead - 1).max(0) * Line::STEPS / p).max(0);
+        let step = move |k: i128| k * p / Line::STEPS + 1 - ahead;
+        (from..).map(step).skip_while(move |step| *step < first).take_while(move |step| *step < limit)
+    }
 }
 
 fn response(
     tasks: &[Sporadic],
     i: usize,
     b: i128,
-    l: i128,
+    (lines, l): (&[Line], i128),
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
     let own = &tasks[i];
     let mut worst = b + own.c() + own.j();
     let mut finish = (b + own.c()).max(1);
-    for a in arrivals_to_try(tasks, own, l, effort)? {
+    let mut arrivals = arrivals_to_try(tasks, own, l, effort)?;
+    for line in lines {
+        for step in line.steps(own.d() - own.j(), own.d() + l) {
+            if !effort.spend(1) {
+                return None;
+            }
+            arrivals.push(step - own.d());
+        }
+    }
+    arrivals.sort_unstable();
+    for a in arrivals {
         let jobs = 1 + (a + own.j()).div_euclid(own.t());
+        let due = lines.iter().map(|line| line.due_by(a + own.d())).sum::<i128>();
         // Lᵢ(a) does not fall as a grows, so the last one is a start below this fixed point.
         loop {
             if finish > HORIZON || !effort.spend(tasks.len()) {
                 return None;
             }
-            let mut next = b + jobs * own.c() + withheld(processor, finish);
+            let mut next = b + jobs * own.c() + due + withheld(processor, finish);
             for (j, τ) in tasks.iter().enumerate() {
                 let reach = a + own.d() - τ.d() + τ.j();
                 if j != i && reach >= 0 {

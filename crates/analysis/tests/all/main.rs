@@ -7,6 +7,7 @@ mod one;
 mod servers;
 
 mod assignment;
+mod attacks;
 mod blocking;
 mod caches;
 mod changes;

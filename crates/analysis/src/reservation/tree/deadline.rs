@@ -12,11 +12,19 @@
 //!   in a window is counted whatever its deadline, and what is inside has no bound;
 //! - a *POSIX* sporadic server, or a budget of *misses* beside anything: nobody has a bound.
 //!
+//! **Responses** count what each executes in any window of their length: a hard server its budgets with a jitter. A soft one has its next
+//! budget at once, so that it may be far ahead: of it, what is due by a job's deadline counts ([`Line`]).
+//!
 //! **Lines where supply comes in pieces.** Where the whole processor is offered and nothing is withheld, lines need only be looked at at
 //! deadlines. Else supply stands still for at most g = (αΔ + σ)/(α − ρ) at a time (α, Δ of the supply; ρ, σ rate and burst of what the
 //! system takes), and lines are drawn g further. Deadlines of a line lie anywhere, so such a server may be *late*: all demand is at
 //! most U·t + X, all supply at least (α − ρ)t − αΔ − σ, so with U ≤ α − ρ by at most (X + αΔ + σ)/(α − ρ). It supplies Q every P
 //! with that much more delay as long as it is late by less than P.
+//!
+//! **Lines beside servers that keep a budget.** On a whole processor without costs, no demand is above t from the first t looked at on. Before
+//! that nothing is due but lines and what deferrable servers have kept, of which no more than t is used by t. So a line is late by no
+//! more than what is due of lines by then, or by the time at which the kept budgets are gone. Beside a priority-inheriting server the
+//! general bound holds.
 
 use super::{as_task, kind, plus, Found, Node, Scheduler, Untested, Within};
 use crate::effort::Effort;
@@ -25,7 +33,7 @@ use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::{self, Demand};
-use crate::uniprocessor::edf_response;
+use crate::uniprocessor::edf_response::{self, Line};
 use crate::utilisation::Utilisation;
 use tactus_task::ServerKind;
 use tactus_time::Duration;
@@ -71,6 +79,10 @@ fn is_line(node: &Node) -> bool {
     kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::HardBandwidth)
 }
 
+fn is_soft(node: &Node) -> bool {
+    kind(node).is_some_and(ServerKind::is_soft)
+}
+
 /// The time that special servers may ask for in a window.
 struct Special<'a> {
     within: Within<'a>,
@@ -113,7 +125,22 @@ fn with_lines(
 
     let (q, p) = supply.share();
     let calm = q == p && supply.delay().is_zero() && work.is_none();
-    let Behind { stands_still, late } = if calm { Behind::default() } else { behind(children, all, supply, work)? };
+    let mut due: Vec<Sporadic> = ordinary.iter().map(|&i| all[i]).collect();
+    let implicit = due.iter().all(|τ| τ.deadline >= τ.period && τ.jitter.is_zero());
+    // Budgets of deferrable servers are due at each period; what they take is among the steps.
+    due.extend(deferrable.iter().map(|&i| Sporadic { execution: Duration::ZERO, ..all[i] }));
+    let only_lines = deferrable.is_empty() && inheriting.is_empty();
+    let first = due.iter().map(|τ| τ.deadline.saturating_sub(τ.jitter)).min();
+    let Behind { stands_still, late } = match calm {
+        true if only_lines => Behind::default(),
+        true if inheriting.is_empty() => {
+            let sum = deferrable.iter().fold(Duration::ZERO, |sum, &i| plus(sum, all[i].execution));
+            let late = lines_by(&pairs(&lines), first.map_or(sum, |first| first.min(sum)));
+            Behind { stands_still: Duration::ZERO, late }
+        }
+        true => Behind { stands_still: Duration::ZERO, ..behind(children, all, supply, work)? },
+        false => behind(children, all, supply, work)?,
+    };
     let mut demand = Special {
         within: Within { supply, work },
         lines: pairs(&lines),
@@ -121,24 +148,26 @@ fn with_lines(
         steps: pairs(&deferrable),
         bursts: pairs(&inheriting),
     };
-    let mut due: Vec<Sporadic> = ordinary.iter().map(|&i| all[i]).collect();
-    let implicit = due.iter().all(|τ| τ.deadline >= τ.period && τ.jitter.is_zero());
-    // Budgets of deferrable servers are due at each period; what they take is among the steps.
-    due.extend(deferrable.iter().map(|&i| Sporadic { execution: Duration::ZERO, ..all[i] }));
-    let only_lines = deferrable.is_empty() && inheriting.is_empty();
     let proven = calm && implicit && only_lines;
     if !proven && edf_demand::schedulable(&due, work.entry, &demand, effort) != Demand::Fits {
         return None;
     }
-    // All deadlines are met; responses may be shorter. Here every server counts by what it executes in any window.
+    // All deadlines are met; responses may be shorter.
     let mut seen: Vec<Sporadic> = ordinary.iter().map(|&i| all[i]).collect();
-    seen.extend(lines.iter().map(|&i| {
+    seen.extend(lines.iter().filter(|&&i| !is_soft(&children[i])).map(|&i| {
         let jitter = if calm { all[i].period.saturating_sub(all[i].execution) } else { all[i].period };
         Sporadic { jitter, deadline: jitter, ..all[i] }
     }));
+    let soft = lines.iter().filter(|&&i| is_soft(&children[i]));
+    let soft: Vec<Line> =
+        soft.map(|&i| Line { budget: all[i].execution, period: all[i].period, ahead: stands_still }).collect();
     demand.bursts.extend(std::mem::take(&mut demand.steps));
     demand.lines.clear();
-    let sharper = edf_response::responses(&seen, work.entry, &demand, effort);
+    let sharper = match soft.is_empty() {
+        true => edf_response::responses(&seen, work.entry, &demand, effort),
+        false => last_arrival(&seen, &soft, (children, all), supply, work)
+            .and_then(|last| edf_response::responses_beside(&seen, (&soft, last), work.entry, &demand, effort)),
+    };
     let mut found: Vec<Found> = children.iter().map(|c| Found::new(c, None)).collect();
     for (place, &i) in ordinary.iter().enumerate() {
         let own = sharper.as_ref().map(|r| r[place]);
@@ -159,6 +188,65 @@ fn with_lines(
     Some(found)
 }
 
+/// What is due of lines within a window, drawn from its start.
+fn lines_by(lines: &[(Duration, Duration)], window: Duration) -> Duration {
+    let ns = |d: Duration| u128::from(d.as_nanos());
+    let of = |(q, p): &(Duration, Duration)| (ns(*q) * ns(window)).div_ceil(ns(*p).max(1));
+    Duration::from_nanos(u64::try_from(lines.iter().map(of).sum::<u128>()).unwrap_or(u64::MAX))
+}
+
+/// After which no arrival of a job counts in a busy period that began at zero, where soft servers may be ahead: all that may be due by the
+/// deadline of a job that arrives at a, or arrive before a, is at most U·a + X, and the supply until then at least (α − ρ)a − αΔ − σ. Nothing
+/// where U reaches α − ρ.
+fn last_arrival(
+    seen: &[Sporadic],
+    soft: &[Line],
+    (children, all): (&[Node], &[Sporadic]),
+    supply: &dyn Supply,
+    work: &Work,
+) -> Option<Duration> {
+    let ns = |d: Duration| u128::from(d.as_nanos());
+    let Lost { rate, lost } = Lost::of(supply, work)?;
+    let taken = Utilisation::of(all.iter().map(|τ| (τ.execution, τ.period))).bracket().1;
+    let left = rate.checked_sub(taken).filter(|left| *left > 0)?;
+    // A job more than a window has room for, and those of its jitter.
+    let seen_above =
+        seen.iter().map(|τ| ns(τ.execution) + (ns(τ.execution) * ns(τ.jitter)).div_ceil(ns(τ.period).max(1)));
+    let longest = seen.iter().map(|τ| τ.deadline).max().unwrap_or_default();
+    let ahead = |it: &Line| ns(it.budget) * (ns(longest) + ns(it.ahead)).div_ceil(ns(it.period).max(1)) + ns(it.budget);
+    let bursts = children.iter().zip(all).map(|(node, τ)| match kind(node) {
+        Some(ServerKind::Deferrable | ServerKind::PriorityInheriting) => 2 * ns(τ.execution),
+        _ => 0,
+    });
+    let above: u128 = seen_above.chain(soft.iter().map(ahead)).chain(bursts).sum();
+    time(above + lost, left)
+}
+
+/// The rate α − ρ at which time is left, in units of 2⁻⁶⁰ and rounded down, and what may be lost beside: αΔ + σ and the blocking.
+struct Lost {
+    rate: u128,
+    lost: u128,
+}
+
+impl Lost {
+    fn of(supply: &dyn Supply, work: &Work) -> Option<Lost> {
+        let (q, p) = supply.share();
+        let ns = |d: Duration| u128::from(d.as_nanos());
+        let given = ns(q) * ONE / ns(p).max(1);
+        let rate = given.checked_sub(Utilisation::of(work.rates()).bracket().1).filter(|rate| *rate > 0)?;
+        let lost = (ns(q) * ns(supply.delay())).div_ceil(ns(p).max(1)) + ns(work.burst()) + ns(work.entry);
+        Some(Lost { rate, lost })
+    }
+}
+
+const ONE: u128 = 1 << 60;
+
+/// How long so much work takes at a rate in units of 2⁻⁶⁰.
+fn time(work: u128, rate: u128) -> Option<Duration> {
+    let t = work.checked_mul(ONE)?.div_ceil(rate);
+    u64::try_from(t).ok().map(Duration::from_nanos)
+}
+
 /// For how long supply stands still, and how late a constant-bandwidth server may be.
 #[derive(Clone, Copy, Default)]
 struct Behind {
@@ -174,11 +262,7 @@ fn behind(children: &[Node], all: &[Sporadic], supply: &dyn Supply, work: &Work)
         return None;
     }
     let ns = |d: Duration| u128::from(d.as_nanos());
-    // α − ρ in units of 2⁻⁶⁰, rounded down; lost = αΔ + σ and the blocking.
-    let one = 1u128 << 60;
-    let rate =
-        (ns(q) * one / ns(p).max(1)).checked_sub(Utilisation::of(work.rates()).bracket().1).filter(|r| *r > 0)?;
-    let lost = (ns(q) * ns(supply.delay())).div_ceil(ns(p).max(1)) + ns(work.burst()) + ns(work.entry);
+    let Lost { rate, lost } = Lost::of(supply, work)?;
     // X: what a demand may be above its rate.
     let above = |(node, τ): (&Node, &Sporadic)| match kind(node) {
         _ if is_line(node) => 0,
@@ -190,9 +274,5 @@ fn behind(children: &[Node], all: &[Sporadic], supply: &dyn Supply, work: &Work)
         }
     };
     let x: u128 = children.iter().zip(all).map(above).sum();
-    let time = |work: u128| {
-        let t = work.checked_mul(one)?.div_ceil(rate);
-        u64::try_from(t).ok().map(Duration::from_nanos)
-    };
-    Some(Behind { stands_still: time(lost)?, late: time(lost + x)? })
+    Some(Behind { stands_still: time(lost, rate)?, late: time(lost + x, rate)? })
 }

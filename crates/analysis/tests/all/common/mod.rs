@@ -1,6 +1,8 @@
 //! Small simulators in unit steps and a task-set generator: the oracles of the property tests, written the plain way.
 #![allow(dead_code)]
 
+pub mod attack;
+
 use tactus_analysis::task::Sporadic;
 use tactus_time::Duration;
 

@@ -1,0 +1,120 @@
+//! Attacks on accepted systems: of each kind that random systems hardly meet, a generator of its own, phases and execution times that are
+//! bad for somebody, and no bound beaten.
+
+use crate::common::attack::{beaten, demands, longest};
+use crate::common::Dice;
+use std::ops::Range;
+use std::path::Path;
+use tactus_analysis::{check, Bound};
+use tactus_model::{Costs, ServerKind, System};
+use tactus_time::Duration;
+
+/// Systems of which some task has a bound, and runs of them.
+#[derive(Default, Debug)]
+struct Tally {
+    accepted: u32,
+    bounded: u32,
+    runs: u32,
+}
+
+/// Attacks accepted systems of a generator, with so many phases each.
+fn attack(
+    seeds: Range<u64>,
+    most: u32,
+    (draw, phases): (impl Fn(u64) -> System, impl Fn(&mut System, &mut Dice)),
+    runs: u32,
+) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        if tally.accepted == most {
+            break;
+        }
+        let mut dice = Dice::new(seed);
+        let mut system = draw(seed);
+        let costs = match dice.between(0, 3) {
+            0 => {
+                let mut us = || Duration::from_nanos(dice.between(100, 4_000));
+                Costs { release: us(), schedule: us(), switch: us(), inter_core: us(), complete: us() }
+            }
+            _ => Costs::default(),
+        };
+        if !check(&system, &costs).accepted {
+            continue;
+        }
+        tally.accepted += 1;
+        let mut bounded = 0;
+        for _ in 0..runs {
+            phases(&mut system, &mut dice);
+            // Where costs count, releases at one instant count once.
+            let check = check(&system, &costs);
+            bounded = bounded.max(check.tasks.iter().filter(|task| task.bound().is_some()).count());
+            let worst = longest(&system, &check, &costs, demands(&system, &mut dice));
+            tally.runs += 1;
+            if let Some((n, took, limit)) = beaten(&system, &check, &worst) {
+                let name = &system.tasks[n].name;
+                panic!(
+                    "seed {seed}: {name} took {took} against {limit}\n{check}\n{:#?}\n{:#?}\n{costs:?}",
+                    system.scheduling, system.tasks
+                );
+            }
+        }
+        tally.bounded += u32::from(bounded > 0);
+    }
+    tally
+}
+
+/// A task of a soft server begins early, so that the server is ahead when others come, at one instant or soon after each other.
+fn ahead(system: &mut System, dice: &mut Dice) {
+    let soft = |n: usize| {
+        let home = system.scheduling.places[n].server;
+        home.is_some_and(|s| {
+            matches!(system.scheduling.servers[s].kind, ServerKind::SoftBandwidth | ServerKind::HardBandwidth)
+        })
+    };
+    let soft: Vec<bool> = (0..system.tasks.len()).map(soft).collect();
+    let longest = system.tasks.iter().map(|task| task.period).max().unwrap_or_default();
+    let at = Duration::from_nanos(dice.between(0, longest.as_nanos() / 2));
+    for (task, soft) in system.tasks.iter_mut().zip(soft) {
+        let apart = match dice.between(0, 3) {
+            0 => 0,
+            1 => dice.between(0, task.budget().as_nanos()),
+            _ => dice.between(0, 15_000_000),
+        };
+        let near = Duration::from_nanos(apart);
+        task.offset = if soft { at.saturating_sub(near) } else { at + near };
+    }
+    system.duration = (longest * 3).min(Duration::from_secs(4));
+}
+
+fn soft_servers(seeds: Range<u64>, most: u32) -> Tally {
+    attack(seeds, most, (tactus_generate::soft, ahead), 6)
+}
+
+#[test]
+fn soft_servers_that_run_ahead_beat_no_bound() {
+    let tally = soft_servers(0..4_000, if cfg!(debug_assertions) { 60 } else { 400 });
+    assert!(tally.accepted >= 60 && tally.bounded == tally.accepted, "{tally:?}");
+}
+
+#[test]
+#[ignore = "20,000 accepted systems; minutes: cargo test --release -p tactus-analysis --test all attacks:: -- --ignored --nocapture"]
+fn twenty_thousand_systems_with_soft_servers_beat_no_bound() {
+    let tally = soft_servers(10_000..1_000_000, 20_000);
+    println!("{tally:?}");
+    assert_eq!(tally.accepted, 20_000);
+}
+
+/// Four budgets of a millisecond at once, of which the last is due with the job beside.
+#[test]
+fn a_job_beside_a_soft_server_waits_for_all_that_is_due_before_it() {
+    let text = "[system]\ncores = 1\nduration = '100 ms'\n[policy]\nkind = 'partitioned-edf'\n[machine]\noverheads = false\n\
+                [[server]]\nname = 's'\nkind = 'cbs-soft'\nbudget = '1 ms'\nperiod = '5 ms'\npolicy = 'partitioned-fifo'\n\
+                [[task]]\nname = 'beside'\nperiod = '20 ms'\nexecution = '2 ms'\n\
+                [[task]]\nname = 'inside'\nserver = 's'\nperiod = '40 ms'\nexecution = '4 ms'\n";
+    let system = System::parse_toml(text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+    let found = check(&system, &Costs::default());
+    let worst = longest(&system, &found, &Costs::default(), |task, _| system.tasks[task.index()].budget());
+    assert_eq!(worst[0], Duration::from_millis(5));
+    // Of the server what is due in 20 ms, and an eighth of a budget above that from the next nanosecond on.
+    assert_eq!(found.tasks[0].bound(), Some(Bound::Response(Duration::from_nanos(6_124_999))), "{found}");
+}
