@@ -31,6 +31,11 @@ pub fn text(summary: &Summary) -> String {
         text += &lines::bad(format!("{what}, core {core}, at {time}"));
         text.push('\n');
     }
+    for task in summary.tasks.iter().filter(|task| task.refused > 0) {
+        let plural = if task.refused == 1 { " was" } else { "s were" };
+        text += &lines::bad(format!("{} call{plural} refused to {}", grouped(task.refused), task.name));
+        text.push('\n');
+    }
     for restart in &summary.restarts {
         let component = restart.component_name.clone().unwrap_or_else(|| restart.component.to_string());
         let (count, time) = (restart.count, restart.time);

@@ -97,7 +97,7 @@ pub fn image(
         system,
         plan: &plan,
         promises: &promises,
-        disk_clients_promised: promised.view.disk_clients_promised() as u32,
+        promised_by_host: promised.view.promised_by_host() as u32,
         scheduler: &read(&program(&scheduler)?)?,
         children: &schedulers::children(system, &setups),
         workload: &read(&program("tactus-workload")?)?,

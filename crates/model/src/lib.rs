@@ -50,8 +50,9 @@ pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use service::{Service, ServiceClient};
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{
-    Burst, Costs, CriticalSection, EarlyArrival, EventRule, JobAction, JobStep, Overrun, Program, Release,
-    ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
+    Burst, Costs, CriticalSection, EarlyArrival, EventCall, EventRight, EventRule, JobAction, JobStep, Overrun,
+    Program, Release, ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window,
+    MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

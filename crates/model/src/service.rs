@@ -1,8 +1,8 @@
 //! Services that a task gives to others by messages: each client asks and is answered, one request after another.
 
 use crate::System;
-use tactus_record::{RequestOrder, RequestRules};
-use tactus_task::ServiceSteps;
+use tactus_record::{RequestEvent, RequestOrder, RequestRules};
+use tactus_task::{EventRight, Program, ServiceSteps};
 use tactus_time::{Duration, TaskId};
 
 /// A service: the jobs of a task serve the requests of clients.
@@ -77,6 +77,24 @@ impl Service {
 }
 
 impl System {
+    /// The events that jobs of the task may signal and await: what it asks and answers, and what its program tells.
+    pub fn event_rights(&self, task: usize) -> Vec<EventRight> {
+        let asks = self.services.iter().flat_map(|service| {
+            let own = service.clients.iter().enumerate().filter(|(_, client)| client.tasks.contains(&task));
+            own.map(|(n, _)| EventRight::to_signal(RequestEvent::Request(service.first + n as u16).event()))
+        });
+        let answers = self.services.iter().filter(|service| service.server == task).map(|service| EventRight {
+            awaits: false,
+            first: RequestEvent::Answer(service.first).event(),
+            count: service.clients.len() as u16,
+        });
+        let program = self.scheduling.programs.get(task).into_iter().flat_map(Program::rights);
+        let mut all: Vec<EventRight> = asks.chain(answers).chain(program).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// How often a job of the task tells the scheduler of requests and answers.
     pub fn request_calls(&self, task: usize) -> u64 {
         let of = |service: &Service| {

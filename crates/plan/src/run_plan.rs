@@ -102,6 +102,7 @@ fn services(system: &System) -> Vec<ServiceView> {
         order: service.order,
         requests: service.requests,
         first: service.first,
+        clients: service.clients.iter().map(|it| it.tasks.iter().map(|task| TaskId(*task as u16)).collect()).collect(),
         every: (0..service.clients.len()).map(|client| service.every(client, system)).collect(),
     };
     system.services.iter().map(one).collect()

@@ -114,7 +114,10 @@ pub enum EventKind {
     /// event in its group's order at which it was found. `arg`: 1 if that event brought it, 0 if what it awaited did not come in
     /// time; the record's time is then the last at which that was in time. Written by the kernel.
     Concluded = 42,
-    /// How many calls the kernel refused to threads on this core in the whole run: `arg`. Written once, before `End`.
+    /// The scheduler refused a call of the job, and did nothing else: the first of its task on this core. `arg`: [`CallRefusal`].
+    CallRefused = 43,
+    /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
+    /// there is none. Written once, before `End`.
     Refused = 35,
     /// The run ended on this core.
     End = 37,
@@ -161,6 +164,7 @@ impl EventKind {
             40 => EventKind::Input,
             41 => EventKind::Observed,
             42 => EventKind::Concluded,
+            43 => EventKind::CallRefused,
             _ => return None,
         })
     }
@@ -217,6 +221,30 @@ impl EntryReason {
             9 => EntryReason::Wait,
             10 => EntryReason::Lock,
             11 => EntryReason::Signal,
+            _ => return None,
+        })
+    }
+}
+
+/// Why a scheduler refused a job's call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum CallRefusal {
+    /// The task's file does not say that its jobs do this.
+    NotDeclared = 0,
+    /// Its jobs have called more often than they declare, and a few times more.
+    TooOften = 1,
+    /// It signals a request or an answer that it has not sent.
+    NotSent = 2,
+}
+
+impl CallRefusal {
+    /// The cause with this number, if there is one.
+    pub const fn from_u64(n: u64) -> Option<CallRefusal> {
+        Some(match n {
+            0 => CallRefusal::NotDeclared,
+            1 => CallRefusal::TooOften,
+            2 => CallRefusal::NotSent,
             _ => return None,
         })
     }

@@ -483,6 +483,7 @@ mod tests {
             order: tactus_record::RequestOrder::Slots,
             requests: 3,
             first: 2,
+            clients: vec![vec![TaskId(0)], vec![TaskId(0), TaskId(1)]],
             every: vec![1, 4],
         };
         let periodic = Some([0, 5, 4].map(Duration::from_millis));

@@ -30,6 +30,51 @@ impl EventCall {
     pub const MOST: usize = 4;
 }
 
+/// Events that the jobs of a task may signal, or may await: nobody else may.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct EventRight {
+    /// To await them; else to signal them.
+    pub awaits: bool,
+    /// The first.
+    pub first: u16,
+    /// How many.
+    pub count: u16,
+}
+
+impl EventRight {
+    /// To signal one event.
+    pub const fn to_signal(event: u16) -> EventRight {
+        EventRight { awaits: false, first: event, count: 1 }
+    }
+
+    /// To await one event.
+    pub const fn to_await(event: u16) -> EventRight {
+        EventRight { awaits: true, first: event, count: 1 }
+    }
+
+    /// Whether it allows this.
+    pub const fn allows(self, call: EventCall) -> bool {
+        let (awaits, event) = match call {
+            EventCall::Await(event) => (true, event),
+            EventCall::Signal(event) | EventCall::Broadcast(event) => (false, event),
+        };
+        self.awaits == awaits && event >= self.first && event - self.first < self.count
+    }
+
+    /// As a word.
+    pub const fn to_word(self) -> u64 {
+        (self.awaits as u64) << 32 | (self.count as u64) << 16 | self.first as u64
+    }
+
+    /// Of a word; nothing if that means none.
+    pub const fn of_word(word: u64) -> Option<EventRight> {
+        if word >> 33 != 0 {
+            return None;
+        }
+        Some(EventRight { awaits: word >> 32 != 0, first: word as u16, count: (word >> 16) as u16 })
+    }
+}
+
 /// What a job does, when it has executed so long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobStep {
@@ -67,6 +112,16 @@ pub struct Program {
 }
 
 impl Program {
+    /// The events that jobs signal and await.
+    pub fn rights(&self) -> impl Iterator<Item = EventRight> + '_ {
+        let of = |step: &JobStep| match step.action {
+            JobAction::Sleep(_) => [None; 2],
+            JobAction::Signal(event) | JobAction::Broadcast(event) => [Some(EventRight::to_signal(event)), None],
+            JobAction::Await { event, gives } => [Some(EventRight::to_await(event)), gives.map(EventRight::to_signal)],
+        };
+        self.bodies.iter().flatten().flat_map(of).flatten()
+    }
+
     /// What the job with this number does.
     pub fn of_job(&self, job: u32) -> &[JobStep] {
         let body = match self.order.len() {

@@ -18,7 +18,7 @@ mod wait;
 mod window;
 
 pub use costs::Costs;
-pub use event::{EventCall, EventRule, JobAction, JobStep, Program};
+pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
 pub use order::{Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};

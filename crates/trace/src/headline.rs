@@ -35,6 +35,10 @@ impl Summary {
         if !self.culprits.is_empty() {
             text.push_str("; what was stopped runs again");
         }
+        for task in self.tasks.iter().filter(|task| task.refused > 0) {
+            let calls = if task.refused == 1 { "call was" } else { "calls were" };
+            let _ = write!(text, "; {} {calls} refused to {}", task.refused, task.name);
+        }
         for (disk, slow) in self.disks.iter().filter_map(|disk| Some((disk, disk.slow.as_ref()?))) {
             let _ = write!(text, "; disk {}: promises did not bind {}", disk.name, slow.sentence());
         }

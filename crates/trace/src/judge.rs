@@ -75,7 +75,14 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut total = JobCounts::default();
     tasks.iter().for_each(|t| total.add(&t.jobs));
-    let refused = trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Refused).map(|r| r.arg).sum();
+    let mut refused: u64 = 0;
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Refused) {
+        let sum = match r.task {
+            None => Some(&mut refused),
+            Some(task) => tasks.get_mut(task.index()).map(|task| &mut task.refused),
+        };
+        sum.into_iter().for_each(|sum| *sum = sum.saturating_add(r.arg));
+    }
     Summary {
         format: SUMMARY_FORMAT,
         system: view.name.clone(),
@@ -230,6 +237,7 @@ fn task_summary(
         preemptions: jobs.iter().map(|j| u64::from(j.preemptions)).sum(),
         migrations: jobs.iter().map(|j| u64::from(j.migrations)).sum(),
         exhausted: jobs.iter().map(|j| u64::from(j.exhausted)).sum(),
+        refused: 0,
         promise: match task.promise {
             Promise::Response(bound) => PromiseSummary::Response { bound },
             Promise::Tardiness(bound) => PromiseSummary::Tardiness { bound },

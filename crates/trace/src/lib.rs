@@ -104,11 +104,12 @@ pub struct View {
 }
 
 impl View {
-    /// To how many clients of disks something is promised.
-    pub fn disk_clients_promised(&self) -> usize {
-        let clients = self.disks.iter().flat_map(|disk| &disk.clients);
+    /// To how many clients of disks and chains something is promised, which cannot be judged but from the trace.
+    pub fn promised_by_host(&self) -> usize {
+        let clients = self.disks.iter().flat_map(|disk| &disk.clients).filter(|client| client.bound.is_some());
+        let chains = self.chains.iter().filter(|chain| chain.bound.is_some());
         if self.accepted {
-            clients.filter(|client| client.bound.is_some()).count()
+            clients.count() + chains.count()
         } else {
             0
         }

@@ -20,6 +20,8 @@ pub struct ServiceView {
     pub requests: u32,
     /// The number of its first client.
     pub first: u16,
+    /// By client: the tasks that ask for it. Nobody else's request counts.
+    pub clients: Vec<Vec<TaskId>>,
     /// By client: by priority, in one of how many of the server's jobs a request of it is served at most.
     pub every: Vec<u64>,
 }
@@ -46,6 +48,19 @@ pub(crate) fn signalled(trace: &Trace) -> Vec<Signalled> {
     all
 }
 
+impl ServiceView {
+    /// The client's place, where the event is the service's and the task is one that may tell it: what others signal is nobody's word.
+    pub(crate) fn spoken(&self, event: RequestEvent, by: TaskId) -> Option<usize> {
+        let place = |client: u16| client.checked_sub(self.first).map(usize::from).filter(|n| *n < self.every.len());
+        match event {
+            RequestEvent::Request(client) => {
+                place(client).filter(|n| self.clients.get(*n).is_some_and(|tasks| tasks.contains(&by)))
+            }
+            RequestEvent::Answer(client) => place(client).filter(|_| by == self.server),
+        }
+    }
+}
+
 /// Each request of the client: from the release of the job that asked to the answer; but those that were made long before the server's
 /// first release. A client whose jobs ask more than once is owed nothing from then on.
 pub(crate) fn passages<'j>(
@@ -69,9 +84,10 @@ pub(crate) fn passages<'j>(
     for it in signalled(trace) {
         match it.event {
             RequestEvent::Request(of) if of == client => {
+                // What others signal is nobody's word.
+                let Some(place) = askers.iter().position(|task| *task == it.task) else { continue };
                 open = None;
-                let place = askers.iter().position(|task| *task == it.task);
-                let Some(asked) = place.and_then(|place| at(place, it.time)) else { continue };
+                let Some(asked) = at(place, it.time) else { continue };
                 if last.replace((asked.task, asked.job)) == Some((asked.task, asked.job)) {
                     break;
                 }
@@ -82,7 +98,7 @@ pub(crate) fn passages<'j>(
                     found.push(Passage { release: asked.release, completed: None, jobs });
                 }
             }
-            RequestEvent::Answer(of) if of == client => {
+            RequestEvent::Answer(of) if of == client && it.task == *server => {
                 let Some(passage) = open.take().and_then(|n| found.get_mut(n)) else { continue };
                 passage.completed = Some(it.time);
                 passage.jobs.truncate(1);

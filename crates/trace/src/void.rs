@@ -18,7 +18,7 @@ use crate::extend;
 use crate::jobs::Job;
 use crate::{Segment, SegmentKind, Trace, View};
 use std::collections::HashMap;
-use tactus_record::{EventKind, InputKind};
+use tactus_record::{CallRefusal, EventKind, InputKind};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// How far the promise of one task binds.
@@ -90,9 +90,9 @@ impl Void {
         own.chain(stopped).chain(others).min_by_key(|it| it.from)
     }
 
-    fn own(&mut self, job: &Job, why: impl FnOnce() -> String) {
-        if self.own.as_ref().is_none_or(|own| job.job < own.job) {
-            self.own = Some(Own { job: job.job, release: job.release, why: why() });
+    fn own(&mut self, (job, release): (u32, Instant), why: impl FnOnce() -> String) {
+        if self.own.as_ref().is_none_or(|own| job < own.job) {
+            self.own = Some(Own { job, release, why: why() });
         }
     }
 }
@@ -139,10 +139,22 @@ pub(crate) fn void(
         {
             out[victim].others.push(Overrun { culprit, at, spares: Spares::None, why: why.clone() });
         }
-        out[culprit].own(job, || why);
+        out[culprit].own((job.job, job.release), || why);
+    }
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::CallRefused) {
+        let Some(it) = r.task.and_then(|task| out.get_mut(task.index())) else { continue };
+        let first = jobs.iter().find(|job| Some(job.task) == r.task && job.job == r.job);
+        let release = first.map_or(r.time, |job| job.release);
+        it.own((r.job, release), || match CallRefusal::from_u64(r.arg) {
+            Some(CallRefusal::TooOften) => {
+                format!("job {} called the scheduler far more often than is declared", r.job)
+            }
+            Some(CallRefusal::NotSent) => format!("job {} signalled a message that it had not sent", r.job),
+            _ => format!("job {} called for what its task does not declare", r.job),
+        });
     }
     for unsent in view.chains.iter().flat_map(|chain| chains::unsent(chain, jobs, trace)) {
-        out[unsent.job.task.index()].own(unsent.job, || unsent.why);
+        out[unsent.job.task.index()].own((unsent.job.job, unsent.job.release), || unsent.why);
     }
     let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
     let charged = charged(view, charges);
@@ -150,9 +162,9 @@ pub(crate) fn void(
         let i = job.task.index();
         let task = &view.tasks[i];
         if job.aborted {
-            out[i].own(job, || format!("its component was stopped in job {}", job.job));
+            out[i].own((job.job, job.release), || format!("its component was stopped in job {}", job.job));
         } else if let Some(minimum) = job.ended_early(task.minimum) {
-            out[i].own(job, || {
+            out[i].own((job.job, job.release), || {
                 format!("job {} ended after {}, less than its minimum of {minimum}", job.job, job.charged)
             });
         }
@@ -170,7 +182,9 @@ pub(crate) fn void(
                 *first = Some(first.map_or(this, |f| if (this.at, this.job) < (f.at, f.job) { this } else { f }));
             }
             if level == own && (over.is_some() || job.exhausted > 0) {
-                out[i].own(job, || format!("job {} took more than the {assumed} assumed of it", job.job));
+                out[i].own((job.job, job.release), || {
+                    format!("job {} took more than the {assumed} assumed of it", job.job)
+                });
             }
         }
     }

@@ -18,14 +18,14 @@ pub struct PortCard {
     pub channel: u32,
     /// [`SAMPLING`] or [`QUEUING`].
     pub kind: u32,
-    /// [`SOURCE`] or [`DESTINATION`].
+    /// [`SOURCE`] or [`DESTINATION`]; in the root scheduler [`OBSERVED`].
     pub direction: u32,
     /// The longest message (bytes).
     pub size: u32,
     /// Queuing: the most messages that wait.
     pub depth: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// In the root scheduler: the task that writes. Zero elsewhere.
+    pub writer: u32,
     /// Sampling: a message that is older (ns) is not valid any more. Answers of a service: by when they come at the latest, counted from the
     /// release of the job that asked (ns).
     pub refresh: u64,
@@ -80,6 +80,9 @@ pub const QUEUING: u32 = 1;
 pub const SOURCE: u32 = 0;
 /// [`PortCard::direction`]: the component reads.
 pub const DESTINATION: u32 = 1;
+
+/// [`PortCard::direction`]: the root scheduler sees what was written and taken, so that nobody's word is needed for it.
+pub const OBSERVED: u32 = 2;
 
 /// Words before the first slot. Word 0 counts the messages that were written.
 pub const HEADER_WORDS: usize = 8;

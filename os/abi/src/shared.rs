@@ -114,8 +114,8 @@ pub struct Info {
     pub counters: u32,
     /// Root scheduler only: not 0 if the system has monitors, and the events that it tells them of lie at [`crate::layout::WATCHED`].
     pub watched: u32,
-    /// Root scheduler only: to how many clients of disks something is promised, which the host alone judges, from the trace.
-    pub disk_clients_promised: u32,
+    /// Root scheduler only: to how many clients of disks and chains something is promised, which the host alone judges, from the trace.
+    pub promised_by_host: u32,
     /// In how many equal parts the heap is: one, or one for each colour of the component, in the order of their numbers.
     pub heap_parts: u64,
     /// Bytes at [`crate::layout::TOLD`].
@@ -425,6 +425,22 @@ pub struct TaskCard {
     pub raiser: u64,
     /// The interrupt line that releases its jobs, [`NOBODY`] if none does.
     pub line: u64,
+    /// How many calls the scheduler records for a job of it at most, beside the job's end. See [`quota`].
+    pub calls: u64,
+    /// How many arrivals the scheduler records for it at most, beside those of each period.
+    pub arrivals: u64,
+    /// The events that its jobs signal and await: the index of the first row behind all cards, and from bit 32 on how many there are.
+    pub events: u64,
+}
+
+/// How much a component can have the root scheduler record, so that trace rings hold it.
+pub mod quota {
+    /// Calls of a job beside those that the system file declares.
+    pub const CALLS: u64 = 4;
+    /// Arrivals in each period of the task, which declares one.
+    pub const ARRIVALS_PER_PERIOD: u64 = 4;
+    /// Arrivals beside those, in the whole run.
+    pub const ARRIVALS: u64 = 64;
 }
 
 /// Stands for no component, and for no line.

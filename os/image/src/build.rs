@@ -7,6 +7,7 @@ use crate::layout::Layout;
 use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::platform::{self, Placed};
+use crate::quota;
 use crate::size::{self, pages};
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Promise, Request};
@@ -15,7 +16,7 @@ use tactus_abi::image::{
 };
 use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
-use tactus_model::KERNEL_MEMORY;
+use tactus_model::{EventRight, KERNEL_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::TaskId;
 
@@ -104,15 +105,16 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
     // The kernel's comes last, in its colours.
     let log = Interleaved { bits: layout.colouring.kernel, ..trace };
     let fewest = if traces > schedulers.len() && log.bits.count_ones() < trace.bits.count_ones() { log } else { trace };
-    let place = size::place(system, image_bytes, fresh, (traces, fewest))?;
+    let threads = |component: usize| stacks.iter().filter(|stack| stack.component as usize == component).count() as u64;
+    let restarts = quota::records_of_restarts(&placed.cards, |n| layout.restored_pages(n), threads, system.duration);
+    let place = size::place(system, image_bytes, fresh, (traces, fewest), restarts)?;
     for (number, memory) in layout.memories.iter_mut().take(traces).enumerate() {
         memory.bytes = place.ring * system.cores as u64;
         memory.offset = number as u64 * trace.extent(memory.bytes / PAGE) * PAGE;
     }
 
     for (number, at) in infos.into_iter().enumerate() {
-        let threads = stacks.iter().filter(|stack| stack.component as usize == number).count() as u32;
-        let it = info(request, &parts, number, (heaps[number], threads), place.ring, (&placed, &told));
+        let it = info(request, &parts, number, (heaps[number], threads(number) as u32), place.ring, (&placed, &told));
         let mut bytes = Vec::with_capacity(Info::BYTES);
         it.put(&mut bytes);
         layout.contents[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -249,7 +251,7 @@ fn info(
         processes: told.processes[number],
         counters: u32::from(counted(system, part, number)),
         watched: u32::from(number == SCHEDULER && !system.monitors.is_empty()),
-        disk_clients_promised: if number == SCHEDULER { request.disk_clients_promised } else { 0 },
+        promised_by_host: if number == SCHEDULER { request.promised_by_host } else { 0 },
         told_bytes: placed.told[number],
         name: name(&part.name),
         system: if scheduler { name(&system.name) } else { [0; NAME_BYTES] },
@@ -273,10 +275,11 @@ fn raiser(system: &tactus_model::System, task: usize) -> Option<usize> {
     system.scheduling.places.get(task)?.raised_by
 }
 
-/// The cards of all tasks, one after another.
+/// The cards of all tasks, one after another; then the rows of the events that their jobs signal and await.
 fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
     let system = request.system;
     let mut out = Vec::new();
+    let mut rows: Vec<u64> = Vec::new();
     for (thread, it) in parts.threads.iter().enumerate() {
         let Some(task) = it.task() else { continue };
         let model = &system.tasks[task.index()];
@@ -285,6 +288,8 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             Promise::Response(bound) => (1, bound.as_nanos()),
             Promise::Tardiness(bound) => (2, bound.as_nanos()),
         };
+        let first = rows.len() as u64;
+        rows.extend(system.event_rights(task.index()).into_iter().map(EventRight::to_word));
         let card = TaskCard {
             name: name(&model.name),
             component: name(&parts.components[it.component as usize].name),
@@ -297,9 +302,13 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
             level: model.level.map_or(NO_LEVEL, |level| level.index() as u64),
             raiser: raiser(system, task.index()).map_or(NOBODY, |component| parts.numbers[component] as u64),
             line: system.line_of(task).map_or(NOBODY, u64::from),
+            calls: quota::calls(system, task.index()),
+            arrivals: quota::arrivals(system, task.index()),
+            events: first | (rows.len() as u64 - first) << 32,
         };
         card.put(&mut out);
     }
+    rows.iter().for_each(|row| row.put(&mut out));
     out
 }
 

@@ -1,12 +1,14 @@
 //! The memory of channels, and what components are told of their ports and of their partition.
 
 use crate::layout::Layout;
-use crate::parts::Parts;
+use crate::parts::{Parts, SCHEDULER};
 use crate::platform::stored;
 use crate::wire::Stored;
 use tactus_abi::image::{MemoryKind, WRITABLE};
 use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
-use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, QUEUING, SAMPLING, SOURCE};
+use tactus_abi::port::{
+    PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
+};
 use tactus_abi::shared::name;
 use tactus_model::{Channel, ChannelKind, Port, Server, Service, System};
 use tactus_time::TaskId;
@@ -21,6 +23,8 @@ pub(crate) struct Told {
 pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> Told {
     let count = parts.components.len();
     let mut ports: Vec<Vec<PortCard>> = vec![Vec::new(); count];
+    // A root scheduler of the user's own looks at nothing that is not its own.
+    let observes = parts.components[SCHEDULER].user.is_none();
     let declared = system.channels.iter().map(|channel| (channel.clone(), 0, 0));
     for (number, (channel, service, latency)) in declared.chain(of_services(system)).enumerate() {
         let (kind, depth, refresh) = match channel.kind {
@@ -34,7 +38,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
             direction,
             size: channel.size,
             depth,
-            reserved: 0,
+            writer: 0,
             refresh,
             service,
         };
@@ -52,7 +56,19 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
                 let taken = layout.memory(MemoryKind::Copied, PAGE, None);
                 layout.map(destination as u32, taken, written.taken_address(), WRITABLE);
                 layout.map(source as u32, taken, written.taken_address(), 0);
+                if observes {
+                    layout.map(SCHEDULER as u32, taken, written.taken_address(), 0);
+                }
             }
+        }
+        if observes {
+            layout.map(SCHEDULER as u32, memory, written.address(), 0);
+            ports[SCHEDULER].push(PortCard {
+                name: name(&channel.name),
+                direction: OBSERVED,
+                writer: channel.source.task as u32,
+                ..written
+            });
         }
     }
     let mut told = Told { ports: Vec::new(), processes: vec![0; count] };

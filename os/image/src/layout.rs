@@ -289,6 +289,13 @@ impl Layout {
         Ok(())
     }
 
+    /// How many pages are filled again when the component is restarted.
+    pub fn restored_pages(&self, component: usize) -> u64 {
+        let own = self.mappings.iter().filter(|it| it.component as usize == component && it.flags == WRITABLE);
+        let memories = own.map(|it| &self.memories[it.memory as usize]);
+        memories.filter(|it| it.kind == MemoryKind::Copied as u32).map(|it| it.bytes / PAGE).sum()
+    }
+
     /// The monitors: the kernel's part, which nobody maps, and the root's page.
     pub fn monitors(&mut self, kernel: &[u8], root: &[u8]) {
         if kernel.is_empty() {

@@ -18,6 +18,7 @@ mod parsed;
 mod parts;
 mod platform;
 mod program;
+mod quota;
 mod reach;
 mod size;
 mod verify;
@@ -46,8 +47,8 @@ pub struct Request<'a> {
     pub plan: &'a [u8],
     /// What was promised for each task, in the order of [`System::tasks`].
     pub promises: &'a [Promise],
-    /// To how many clients of disks something was promised.
-    pub disk_clients_promised: u32,
+    /// To how many clients of disks and chains something was promised.
+    pub promised_by_host: u32,
     /// The scheduler's program: an ELF file.
     pub scheduler: &'a [u8],
     /// Schedulers below the root's that run the same program, each after the one that it is below.

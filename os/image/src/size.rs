@@ -1,7 +1,7 @@
 //! How much of everything: stacks, heaps, tables of demands, trace rings, and where in the machine's memory the trace
 //! lies.
 
-use crate::ImageError;
+use crate::{quota, ImageError};
 use tactus_abi::image::Interleaved;
 use tactus_abi::layout::{DEMANDS, HEAP, PAGE, STACKS, TRACE};
 use tactus_model::{
@@ -169,12 +169,14 @@ fn margins(small: bool) -> (u64, u64) {
 /// From below: kernel, tables and fresh memory, and the image if the boot loader puts it low, as GRUB does. From
 /// above: what firmware keeps, the image if the loader puts it high, as QEMU's does, then the trace.
 ///
-/// `schedulers`: how many have a ring for each core, and which pages of the memory from the trace's beginning on hold them.
+/// `schedulers`: how many have a ring for each core, and which pages of the memory from the trace's beginning on hold them. `restarts`: how
+/// many records restarts of components cause.
 pub(crate) fn place(
     system: &System,
     image: u64,
     fresh: u64,
     (schedulers, pages_of): (usize, Interleaved),
+    restarts: u64,
 ) -> Result<Placement, ImageError> {
     let cores = (system.cores * schedulers) as u64;
     // Where rings have some colours only, the frames between theirs stay empty.
@@ -198,7 +200,7 @@ pub(crate) fn place(
         low + image + firmware + alignment + 2 * PAGE
     };
     let without_trace = without(small);
-    let (wanted, least) = (wanted_ring(system), least_ring(system));
+    let (wanted, least) = (wanted_ring(system, restarts), least_ring(system));
 
     // Each 2 MiB of the trace take a page table.
     let left = system.memory.saturating_sub(without_trace);
@@ -223,10 +225,15 @@ pub fn expected_records(system: &System) -> u64 {
     jobs.saturating_mul(LEAST_RECORDS_PER_JOB)
 }
 
-/// The ring that holds everything even if one core does all the work that it may do, with a quarter to spare.
-fn wanted_ring(system: &System) -> u64 {
-    let jobs = worst_core(system, 1).saturating_mul(RECORDS_PER_JOB);
-    ring_for(jobs.saturating_add(worst_periods(system)).saturating_mul(5) / 4).max(SMALLEST_RING)
+/// The ring that holds everything even if one core does all the work that it may do and components have recorded what they may, with a
+/// quarter to spare.
+fn wanted_ring(system: &System, restarts: u64) -> u64 {
+    let each = RECORDS_PER_JOB + quota::records_of_looks(system);
+    let of_task = |n| {
+        turns(system, n).saturating_mul(each).saturating_add(quota::records(system, n, jobs(system, TaskId(n as u16))))
+    };
+    let all = worst_core(system, 1, of_task).saturating_add(worst_periods(system)).saturating_add(restarts);
+    ring_for(all.saturating_mul(5) / 4).max(SMALLEST_RING)
 }
 
 /// Records of the most periods that servers begin on one core, as if each had its shortest one all along, and of the looks at a counter of
@@ -258,7 +265,8 @@ fn worst_periods(system: &System) -> u64 {
 
 /// The ring below which a run would be certain to lose records, were the work spread evenly.
 fn least_ring(system: &System) -> u64 {
-    ring_for(worst_core(system, system.cores as u64).saturating_mul(LEAST_RECORDS_PER_JOB)).max(SMALLEST_RING)
+    let turns = worst_core(system, system.cores as u64, |n| turns(system, n));
+    ring_for(turns.saturating_mul(LEAST_RECORDS_PER_JOB)).max(SMALLEST_RING)
 }
 
 fn ring_for(records: u64) -> u64 {
@@ -278,11 +286,11 @@ fn turns(system: &System, n: usize) -> u64 {
     jobs(system, TaskId(n as u16)).saturating_mul(1 + waits + steps + system.request_calls(n))
 }
 
-/// The most jobs on one core, if it does one in `share` of those that are bound to no core; those that wait count more than once.
-fn worst_core(system: &System, share: u64) -> u64 {
+/// The most of what each task brings to a core, if one core does one in `share` of those that are bound to none.
+fn worst_core(system: &System, share: u64, of_task: impl Fn(usize) -> u64) -> u64 {
     let jobs_of = |core: Option<CoreId>| -> u64 {
         let bound = system.tasks.iter().enumerate().filter(|(_, task)| task.core == core);
-        bound.map(|(n, _)| turns(system, n)).fold(0, u64::saturating_add)
+        bound.map(|(n, _)| of_task(n)).fold(0, u64::saturating_add)
     };
     let bound = (0..system.cores).map(|core| jobs_of(Some(CoreId(core as u8)))).max().unwrap_or(0);
     bound.saturating_add(jobs_of(None).div_ceil(share))

@@ -153,7 +153,7 @@ stored!(Info {
     processes: u32,
     counters: u32,
     watched: u32,
-    disk_clients_promised: u32,
+    promised_by_host: u32,
     heap_parts: u64,
     told_bytes: u64,
     name: Name,
@@ -172,6 +172,9 @@ stored!(TaskCard {
     level: u64,
     raiser: u64,
     line: u64,
+    calls: u64,
+    arrivals: u64,
+    events: u64,
 });
 stored!(TaskPage {
     job: u64,
@@ -220,7 +223,7 @@ stored!(PortCard {
     direction: u32,
     size: u32,
     depth: u32,
-    reserved: u32,
+    writer: u32,
     refresh: u64,
     service: u64,
 });

@@ -11,7 +11,8 @@
 use crate::{cards, clock};
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::port::{
-    PortCard, DESTINATION, HEADER_WORDS, QUEUING, SAMPLING, SAMPLING_SLOTS, SLOT_HEADER_WORDS, SOURCE,
+    PortCard, ServicePort, DESTINATION, HEADER_WORDS, OBSERVED, QUEUING, SAMPLING, SAMPLING_SLOTS, SLOT_HEADER_WORDS,
+    SOURCE,
 };
 use tactus_time::{Duration, Instant};
 
@@ -26,6 +27,43 @@ pub enum PortError {
     Full,
     /// The source wrote again and again while this one read; or it writes what makes no message.
     Unsettled,
+}
+
+/// A channel as the root scheduler sees it: what was written and taken, and nothing of what that says.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservedPort(&'static PortCard);
+
+impl ObservedPort {
+    /// All that this component observes.
+    pub fn all() -> impl Iterator<Item = ObservedPort> {
+        cards::ports().iter().filter(|card| card.direction == OBSERVED).map(ObservedPort)
+    }
+
+    /// The channel's number.
+    pub fn channel(self) -> u32 {
+        self.0.channel
+    }
+
+    /// The task that writes.
+    pub fn writer(self) -> u32 {
+        self.0.writer
+    }
+
+    /// What it is of a service.
+    pub fn service(self) -> Option<ServicePort> {
+        ServicePort::of(self.0.service)
+    }
+
+    /// How many messages were written, by the writer's count.
+    #[inline]
+    pub fn written(self) -> u64 {
+        memory(self.0).first().map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Whether a queue holds as many messages as it can, so that no more can be written.
+    pub fn is_full(self) -> bool {
+        self.0.kind == QUEUING && QueuingSource(self.0).waiting() >= self.0.depth as usize
+    }
 }
 
 /// How often a reader begins again. A source that writes once in a while disturbs nobody twice.

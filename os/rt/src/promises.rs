@@ -3,7 +3,7 @@
 /// What was found of the promises of all tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Promises {
-    /// How many promises there are: to tasks, and to clients of disks.
+    /// How many promises there are: to tasks, to chains and to clients of disks.
     pub made: usize,
     /// Of those, how many the host alone judges, from the trace.
     pub left_out: usize,

@@ -19,6 +19,9 @@ use tactus_abi::port::{PortCard, ServicePort, DESTINATION, SOURCE};
 use tactus_abi::shared::name_text;
 use tactus_record::{RequestChoice, RequestEvent, RequestOrder, RequestRules};
 
+/// By what no request is known.
+const NOTHING: u64 = 0;
+
 /// What a client keeps from one request to the next.
 #[derive(Debug, Default)]
 pub struct ClientState {
@@ -225,9 +228,12 @@ impl ServerState {
             let own = |(_, of): &(&PortCard, ServicePort)| usize::from(of.place) == client;
             let (asks, of) = ports(name, DESTINATION).find(own)?;
             let (answers, _) = ports(name, SOURCE).find(own)?;
-            // What makes no request is taken and forgotten.
-            if let Ok(Some((id, length))) = QueuingDestination::of(asks).receive_with(request) {
-                return Some((Asked { answers, of, id }, length));
+            let asked = |id| Asked { answers, of, id };
+            match QueuingDestination::of(asks).receive_with(request) {
+                Ok(Some((id, length))) => return Some((asked(id), length)),
+                // What makes no request is answered by nothing, and forgotten: its client may have signalled it.
+                Err(PortError::Unsettled) => _ = asked(NOTHING).answer(job, &[]),
+                _ => {}
             }
         }
     }

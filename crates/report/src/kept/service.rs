@@ -14,6 +14,8 @@ pub(super) struct Stored {
     order: u8,
     requests: u32,
     first: u16,
+    /// By client.
+    clients: Vec<Vec<u16>>,
     every: Vec<u64>,
 }
 
@@ -25,6 +27,7 @@ pub(super) fn store(service: &ServiceView) -> Stored {
         order: service.order as u8,
         requests: service.requests,
         first: service.first,
+        clients: service.clients.iter().map(|tasks| tasks.iter().map(|task| task.0).collect()).collect(),
         every: service.every.clone(),
     }
 }
@@ -45,6 +48,7 @@ pub(super) fn restore(stored: Stored, tasks: usize) -> Result<ServiceView, Strin
         order,
         requests: stored.requests,
         first: stored.first,
+        clients: stored.clients.into_iter().map(|tasks| tasks.into_iter().map(TaskId).collect()).collect(),
         every: stored.every,
     })
 }

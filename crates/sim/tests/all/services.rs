@@ -3,7 +3,7 @@
 use tactus_generate::partitions;
 use tactus_model::{RequestOrder, System};
 use tactus_plan::{plan, RunPlan};
-use tactus_record::RequestEvent;
+use tactus_record::{EventKind, InputKind, Record, RequestEvent};
 use tactus_sim::{simulate_with_steps, Costs};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{self, Rule};
@@ -102,4 +102,51 @@ fn a_server_that_serves_the_wrong_client_is_found() {
     println!("{found:?}");
     let orders = [RequestOrder::Turns, RequestOrder::Priority, RequestOrder::Slots];
     assert!(orders.iter().all(|order| found[*order as usize] > 0), "{found:?}");
+}
+
+/// Whether the task may tell of this.
+fn may_tell(system: &System, task: TaskId, event: RequestEvent) -> bool {
+    let call = tactus_model::EventCall::Signal(event.event());
+    system.event_rights(task.index()).iter().any(|right| right.allows(call))
+}
+
+/// Requests and answers that anybody but the client and the server signals change nothing of what the judge says.
+#[test]
+fn what_others_signal_is_nobodys_word() {
+    let (mut forged, mut random) = (0, 1_u64);
+    let mut draw = |most: usize| {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (random >> 33) as usize % most.max(1)
+    };
+    for seed in SERVING..SERVING + 16 {
+        let system = partitions(seed);
+        let (plan, mut trace) = run(&system);
+        let before = judge(&plan.view, &trace);
+        let clients: usize = system.services.iter().map(|service| service.clients.len()).sum();
+        for records in &mut trace.cores {
+            for _ in 0..40 {
+                let at = draw(records.len());
+                let client = draw(clients) as u16;
+                let event = [RequestEvent::Request(client), RequestEvent::Answer(client)][draw(2)];
+                let task = TaskId(draw(system.tasks.len()) as u16);
+                let Some(place) = records.get(at).copied().filter(|_| !may_tell(&system, task, event)) else {
+                    continue;
+                };
+                let level = InputKind::Signal as u8;
+                let (kind, arg) = (EventKind::Input, event.event().into());
+                records.insert(at, Record { task: Some(task), kind, level, arg, job: 0, ticket: 0, ..place });
+                forged += 1;
+            }
+        }
+        let after = judge(&plan.view, &trace);
+        assert_eq!(before.verdict, after.verdict, "seed {seed}");
+        assert_eq!(
+            (before.chains, before.tasks, before.voids),
+            (after.chains, after.tasks, after.voids),
+            "seed {seed}"
+        );
+        assert!(check::services(&plan.view, &trace).is_empty(), "seed {seed}");
+    }
+    println!("{forged} forged signals");
+    assert!(forged > 1_000, "{forged}");
 }

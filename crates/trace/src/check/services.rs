@@ -42,18 +42,17 @@ fn of_service(service: &ServiceView, jobs: &[Job], all: &[Signalled]) -> Vec<Vio
     };
     let (mut serving, mut served) = (None, 0);
     for it in all {
-        let place = |of: u16| of.checked_sub(service.first).map(usize::from).filter(|n| *n < clients.len());
+        let Some(n) = service.spoken(it.event, it.task) else { continue };
         match it.event {
-            RequestEvent::Request(of) => {
-                let Some(n) = place(of) else { continue };
+            RequestEvent::Request(_) => {
                 let job = begun(it.time).map_or(0, |job| u64::from(job.job) + 1);
                 let client = &mut clients[n];
                 client.since = Some(it.time);
                 client.from = client.next.max(job);
                 client.next = client.from.saturating_add(service.every[n]);
             }
-            RequestEvent::Answer(of) => {
-                let (Some(n), Some(job)) = (place(of), begun(it.time)) else { continue };
+            RequestEvent::Answer(_) => {
+                let Some(job) = begun(it.time) else { continue };
                 served = if serving == Some(job.job) { served + 1 } else { 1 };
                 serving = Some(job.job);
                 let since = job.started.unwrap_or(it.time).max(last.map_or(Instant::ZERO, |last| last.1));

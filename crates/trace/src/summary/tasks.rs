@@ -83,6 +83,8 @@ pub struct TaskSummary {
     pub migrations: u64,
     /// How often a job used up its budget.
     pub exhausted: u64,
+    /// Calls of its jobs that the scheduler refused, since they were not the task's to make or too many.
+    pub refused: u64,
     /// What was promised.
     pub promise: PromiseSummary,
     /// Longest response ÷ bound, or greatest tardiness ÷ bound; jobs unfinished at the end count with the time that

@@ -127,8 +127,8 @@ fn print(last: &CoreState, cores: usize) -> bool {
     }
     let _ = writeln!(console, "{}", name_text(&info().system));
     let _ = writeln!(console, "scheduler              jobs  missed  worst response  worst / bound  tardiness");
-    let of_disks = info().disk_clients_promised as usize;
-    let mut promises = Promises { made: of_disks, left_out: of_disks, ..Promises::default() };
+    let of_host = info().promised_by_host as usize;
+    let mut promises = Promises { made: of_host, left_out: of_host, ..Promises::default() };
     line(&mut console, "root", &own, last.system.end, &mut promises);
     for (number, card) in components().iter().enumerate() {
         if card.role & (role::SCHEDULER | role::ROOT) != role::SCHEDULER {

@@ -12,7 +12,7 @@ use tactus_abi::layout::{
     TASK_PAGES, TRACE, WATCHED,
 };
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
-use tactus_model::WaitLimit;
+use tactus_model::{EventRight, WaitLimit};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
 /// Reads and checks the contents; all mappings have been checked.
@@ -31,6 +31,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         }
     }
     let mut cards = contents(image, bytes, 0, CARDS);
+    let rows = cards.get(image.tasks() * TaskCard::BYTES..).unwrap_or_default();
     for task in 0..image.tasks() {
         let card = TaskCard::take(&mut cards).ok_or(VerifyError::Truncated { part: Part::Card })?;
         let check = |holds, text| rule(holds, Part::Card, task, text);
@@ -42,6 +43,14 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
         check(card.component == image.components[component].name, "names another component than the task's")?;
         check(card.promise <= 2, "tells of a promise that there is not")?;
         check(card.level <= 3 || card.level == 255, "tells of a level that there is not")?;
+        let (first, count) = (card.events as u32 as usize, (card.events >> 32) as usize);
+        let rows = rows
+            .chunks_exact(8)
+            .skip(first)
+            .take(count)
+            .map(|row| u64::from_le_bytes(row.try_into().unwrap_or_default()));
+        let sound = rows.filter(|row| EventRight::of_word(*row).is_some()).count() == count;
+        check(sound, "names events behind the table, or that there are not")?;
         image.cards.push(card);
         rule(
             is_right_page(image, bytes, task),
@@ -151,10 +160,7 @@ fn check_info(image: &Parsed, number: usize, info: &Info) -> Result<(), VerifyEr
     let watched = image.mapping_at(number, WATCHED).is_some();
     check(info.watched == u32::from(watched), "tells of monitors that there are not, or not of those that there are")?;
     let is_root = number == SCHEDULER;
-    check(
-        is_root || info.disk_clients_promised == 0,
-        "is told of the disks' promises, which only the root scheduler is",
-    )?;
+    check(is_root || info.promised_by_host == 0, "is told of the disks' promises, which only the root scheduler is")?;
     heap(image, number, info)?;
     check(info.touch_bytes <= info.heap_bytes, "has jobs touch more than its heap")?;
     check(info.threads <= image.header.threads, "tells of more threads in it than there are")?;

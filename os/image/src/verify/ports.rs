@@ -4,16 +4,22 @@
 use super::contents::contents;
 use super::fault::{is_name, rule, Part, VerifyError};
 use crate::parsed::Parsed;
+use crate::parts::SCHEDULER;
 use crate::wire::Stored;
 use tactus_abi::image::{role, WRITABLE};
 use tactus_abi::layout::{CHANNELS, CHANNEL_STRIDE, MAX_CHANNELS, PAGE, PARTITION, PORT_CARDS};
-use tactus_abi::port::{PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, QUEUING, SAMPLING, SOURCE};
+use tactus_abi::port::{
+    PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
+};
 
 /// Every channel has one source, which alone writes its memory, and destinations with cards that say the same; of a queue one, which alone
 /// writes its page.
 pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     let mut sources: Vec<Option<PortCard>> = vec![None; MAX_CHANNELS];
     let mut destinations: Vec<Vec<PortCard>> = vec![Vec::new(); MAX_CHANNELS];
+    // By the root scheduler's word, which comes first.
+    let mut writers: Vec<Option<u32>> = vec![None; MAX_CHANNELS];
+    let mut observed_as: Vec<PortCard> = Vec::new();
     for number in 0..image.components.len() {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let mut rest = contents(image, bytes, number, PORT_CARDS);
@@ -30,27 +36,37 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
                 _ => false,
             };
             let sound = sound && (card.service == 0 || card.kind == QUEUING && ServicePort::of(card.service).is_some());
-            check(sound && card.size > 0 && card.reserved == 0, "has a port of no kind that there is")?;
+            check(sound && card.size > 0, "has a port of no kind that there is")?;
             // A sum that wraps would fit.
             let small = card.size <= 1 << 16 && card.depth <= 1 << 16;
             check(small && card.fits(), "has a port of a channel that is too large")?;
             let writes = |address: u64| image.mapping_at(number, address).map(|mapping| mapping.flags == WRITABLE);
             let source = card.direction == SOURCE;
-            check(source || card.direction == DESTINATION, "has a port that neither writes nor reads")?;
+            let observed = card.direction == OBSERVED && number == SCHEDULER;
+            check(source || observed || card.direction == DESTINATION, "has a port that neither writes nor reads")?;
+            check(observed || card.writer == 0, "is told who writes what it does not observe")?;
             check(writes(card.address()) == Some(source), "does not see the messages of its port as it should")?;
-            let taken = (card.kind == QUEUING).then_some(!source);
+            let taken = (card.kind == QUEUING).then_some(card.direction == DESTINATION);
             check(writes(card.taken_address()) == taken, "does not see what is taken of its port as it should")?;
             let mapping = image.mapping_at(number, card.address());
             let length = mapping.map_or(0, |mapping| image.memories[mapping.memory as usize].bytes);
             let wanted = (card.words() as u64 * 8).next_multiple_of(PAGE);
             check(length == wanted, "has a port of other memory than its messages take")?;
-            let form = PortCard { name: [0; 24], direction: 0, ..card };
-            match source {
-                true => {
+            let form = PortCard { name: [0; 24], direction: 0, writer: 0, ..card };
+            match card.direction {
+                SOURCE => {
                     let before = sources[card.channel as usize].replace(form);
                     check(before.is_none(), "is the second source of a channel")?;
+                    let thread = |task: u32| image.threads.get(image.header.cores as usize + task as usize);
+                    let own = |task: u32| thread(task).is_some_and(|it| it.component as usize == number);
+                    let wrong = writers[card.channel as usize].is_some_and(|task| !own(task));
+                    check(!wrong, "is not the component of the task that the root scheduler is told writes")?;
                 }
-                false => destinations[card.channel as usize].push(form),
+                OBSERVED => {
+                    writers[card.channel as usize] = Some(card.writer);
+                    observed_as.push(form);
+                }
+                _ => destinations[card.channel as usize].push(form),
             }
             cards.push(card);
         }
@@ -66,6 +82,13 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         check(channels.count() == seen, "sees a channel of which it has no port")?;
         partition(image, bytes, number)?;
     }
+    let is_there = |it: &PortCard| sources[it.channel as usize].as_ref() == Some(it);
+    rule(
+        observed_as.iter().all(is_there),
+        Part::Header,
+        0,
+        "has a channel of which the root scheduler is told otherwise",
+    )?;
     for (source, destinations) in sources.iter().zip(&destinations) {
         let check = |holds, text| rule(holds, Part::Header, 0, text);
         let same = destinations.iter().all(|it| Some(it) == source.as_ref());

@@ -234,9 +234,11 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         PARTITION if end <= SECTION_PAGE => Use::Partition,
         at if (CHANNELS..CHANNELS + MAX_CHANNELS as u64 * CHANNEL_STRIDE).contains(&at) => {
             let number = ((at - CHANNELS) / CHANNEL_STRIDE) as usize;
+            // The root scheduler observes.
+            let sees = !scheduler || it.component == 0;
             match (at - CHANNELS) % CHANNEL_STRIDE {
-                0 if bytes <= CHANNEL_STRIDE - PAGE && !scheduler => Use::Messages(number),
-                offset if offset == CHANNEL_STRIDE - PAGE && one && !scheduler => Use::Taken(number),
+                0 if bytes <= CHANNEL_STRIDE - PAGE && sees => Use::Messages(number),
+                offset if offset == CHANNEL_STRIDE - PAGE && one && sees => Use::Taken(number),
                 _ => return None,
             }
         }

@@ -35,6 +35,7 @@ fn right() -> Vec<u8> {
 }
 
 /// Components: the root scheduler, the workloads, then the user's.
+const ROOT: usize = 0;
 const PLAIN: usize = 1;
 const DRAWN: usize = 2;
 const CONTROLLER: usize = 3;
@@ -49,11 +50,11 @@ fn a_source_alone_writes_what_its_destinations_read() {
     let flags = |component, address| parsed.mapping_at(component, address).map(|mapping| mapping.flags);
     let by = |address| (0..parsed.components.len()).map(|n| flags(n, address)).collect::<Vec<_>>();
     let (write, read) = (Some(WRITABLE), Some(0));
-    assert_eq!(by(GOAL)[..5], [None, read, read, write, None]);
-    assert_eq!(by(ANSWERS)[..5], [None, None, write, read, None]);
-    assert_eq!(by(TAKEN)[..5], [None, None, read, write, None]);
+    assert_eq!(by(GOAL)[..5], [read, read, read, write, None]);
+    assert_eq!(by(ANSWERS)[..5], [read, None, write, read, None]);
+    assert_eq!(by(TAKEN)[..5], [read, None, read, write, None]);
     let ports: Vec<u32> = parsed.infos.iter().map(|info| info.ports).collect();
-    assert_eq!(ports, [0, 1, 2, 2, 0, 0]);
+    assert_eq!(ports, [2, 1, 2, 2, 0, 0]);
     // A hundred slots of eleven words and eight words before them.
     let memory = parsed.memories[parsed.mapping_at(DRAWN, ANSWERS).unwrap().memory as usize];
     assert_eq!(memory.bytes, (8 * (8 + 100 * 11_u64)).next_multiple_of(PAGE));
@@ -63,6 +64,7 @@ fn a_source_alone_writes_what_its_destinations_read() {
 const CHANNEL: usize = std::mem::offset_of!(PortCard, channel);
 const KIND: usize = std::mem::offset_of!(PortCard, kind);
 const DIRECTION: usize = std::mem::offset_of!(PortCard, direction);
+const WRITER: usize = std::mem::offset_of!(PortCard, writer);
 const SIZE: usize = std::mem::offset_of!(PortCard, size);
 const DEPTH: usize = std::mem::offset_of!(PortCard, depth);
 
@@ -78,7 +80,15 @@ caught! {
     messages_of_another_channel_are_caught: |it| it.u64(it.at(PLAIN, GOAL) + 8, ANSWERS) => "more than the layout says";
     messages_between_channels_are_caught: |it| it.u64(it.at(PLAIN, GOAL) + 8, GOAL + PAGE) => "no place for it";
     a_channel_in_another_component_is_caught: |it| it.u32(it.at(PLAIN, GOAL), 4) => "as it should";
-    a_channel_in_the_scheduler_is_caught: |it| it.u32(it.at(PLAIN, GOAL), 0) => "no place for it";
+    a_channel_in_the_scheduler_is_caught: |it| it.u32(it.at(PLAIN, GOAL), 0) => "on top of another one";
+    a_scheduler_that_can_write_messages_is_caught: |it| it.u32(it.at(ROOT, GOAL) + 16, WRITABLE) => "as it should";
+    a_scheduler_that_can_take_messages_is_caught: |it| it.u32(it.at(ROOT, TAKEN) + 16, WRITABLE) => "as it should";
+    a_writer_of_another_component_is_caught: |it| it.u32(it.contents(ROOT, PORT_CARDS) + WRITER, 0) => "told writes";
+    a_writer_that_there_is_not_is_caught: |it| it.u32(it.contents(ROOT, PORT_CARDS) + WRITER, 4_000) => "told writes";
+    a_writer_that_a_port_names_is_caught: |it| it.u32(it.contents(PLAIN, PORT_CARDS) + WRITER, 1) => "does not observe";
+    a_channel_that_is_observed_as_another_is_caught: |it| {
+        it.u32(it.contents(ROOT, PORT_CARDS) + SIZE, 59);
+    } => "told otherwise";
     a_port_of_another_channel_is_caught: |it| it.u32(it.contents(PLAIN, PORT_CARDS) + CHANNEL, 1) => "as it should";
     a_port_of_no_channel_is_caught: |it| it.u32(it.contents(PLAIN, PORT_CARDS) + CHANNEL, 64) => "channel that there is not";
     a_port_of_no_kind_is_caught: |it| it.u32(it.contents(PLAIN, PORT_CARDS) + KIND, 2) => "no kind";

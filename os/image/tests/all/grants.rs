@@ -107,7 +107,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         system: &system,
         plan: &[],
         promises,
-        disk_clients_promised: 0,
+        promised_by_host: 0,
         scheduler: &scheduler,
         children: &[],
         workload: &workload,

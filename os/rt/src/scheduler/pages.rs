@@ -29,6 +29,17 @@ pub fn task_cards() -> &'static [TaskCard] {
     }
 }
 
+/// The events that jobs of the task with this card may signal and await: words as [`tactus_abi::shared::TaskCard::events`] tells.
+pub fn event_rights(card: &TaskCard) -> &'static [u64] {
+    let (first, count) = (card.events as u32 as usize, (card.events >> 32) as usize);
+    let rows = (CARDS as *const TaskCard).wrapping_add(task_cards().len()).cast::<u64>();
+    match count {
+        0 => &[],
+        // SAFETY: the image builder maps these rows there, behind the cards, read-only, never changed.
+        _ => unsafe { core::slice::from_raw_parts(rows.wrapping_add(first), count) },
+    }
+}
+
 /// The events that monitors watch and the root scheduler tells of, and whether a monitor has a clock; nothing if the system has no
 /// monitors, or this is not the root.
 pub fn watched_rows() -> Option<(&'static [[u32; watched::ROW]], bool)> {

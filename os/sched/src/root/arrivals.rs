@@ -2,7 +2,7 @@
 
 use crate::root::state::{CoreState, System};
 use tactus_policy::{Input, Policy, MAX_ARRIVALS};
-use tactus_record::{EventKind, InputKind, Sink, Stored, Subject};
+use tactus_record::{CallRefusal, EventKind, InputKind, Sink, Stored, Subject};
 use tactus_rt::abi::layout::LINES;
 use tactus_rt::abi::monitors::MAX_MONITORS;
 use tactus_rt::abi::shared::TaskCard;
@@ -77,10 +77,20 @@ pub fn push_lines(state: &mut CoreState, region: OwnRegion, mut lines: u64) {
     while lines != 0 {
         let line = lines.trailing_zeros() as usize;
         lines &= lines - 1;
-        if let Some(task) = state.system.lines.get(line).copied().flatten() {
+        if let Some(task) = state.system.lines.get(line).copied().flatten().filter(|task| takes(state, *task)) {
             state.arrivals.push(task, clock::instant(region.line_time(line)));
         }
     }
+}
+
+/// Whether one more arrival of the task is taken; else its jobs let the device interrupt too often.
+#[inline(always)]
+pub fn takes(state: &mut CoreState, task: TaskId) -> bool {
+    let taken = state.quotas.of(task).is_some_and(|it| it.takes_arrival(clock::now));
+    if !taken {
+        state.quotas.refuse((&mut state.ring, state.core), (task, 0), CallRefusal::TooOften);
+    }
+    taken
 }
 
 /// Tells the policy what arrived, as much as it takes at once.

@@ -17,6 +17,8 @@ mod arrivals;
 mod kill;
 mod misses;
 mod observe;
+mod ports;
+mod quota;
 mod sections;
 mod short_way;
 mod start;
@@ -32,7 +34,7 @@ use core::marker::PhantomData;
 use state::{system, System};
 pub use state::{Core, CoreState, RootProgram};
 use tactus_policy::{Decision, EventCall, Input, Policy};
-use tactus_record::{EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
+use tactus_record::{CallRefusal, EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter, TraceRing};
@@ -123,25 +125,63 @@ fn upcall_for<R: RootProgram>(core: u8, due: u64, running: Running<R>) -> ! {
 #[inline(always)]
 pub fn complete<R: RootProgram>(caller: Caller, _: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let Some(running) = at_home::<R>(core, &caller) else { return NO_JOB };
     // The thread goes on at home: it has nothing left to do here.
     decide_locked::<Root<R>>(Some(running), core, 0, COMPLETED, SWITCH_RETURN);
     [0; 2]
 }
 
+/// What a call gives back: the caller has no job here.
+const NO_JOB: [u64; 2] = [1, 0];
+/// The job's file does not say that it does this.
+const NOT_DECLARED: [u64; 2] = [2, 0];
+/// The job has called too often: see [`quota`].
+const TOO_OFTEN: [u64; 2] = [3, 0];
+
+/// The job has not sent what it signals.
+const NOT_SENT: [u64; 2] = [4, 0];
+
+/// The running job's call is refused.
+#[cold]
+#[inline(never)]
+fn refuse<P: Policy>(mut running: Borrowed<'static, Core<P>>, why: CallRefusal) -> [u64; 2] {
+    let CoreState { quotas, ring, core, running: own, job, .. } = &mut running.state;
+    if let Some(task) = own.task() {
+        quotas.refuse((ring, *core), (task, *job), why);
+    }
+    match why {
+        CallRefusal::NotDeclared => NOT_DECLARED,
+        CallRefusal::NotSent => NOT_SENT,
+        CallRefusal::TooOften => TOO_OFTEN,
+    }
+}
+
+/// Whether one more call of the running job is taken.
+#[inline(always)]
+fn takes_call(state: &mut CoreState) -> bool {
+    let (task, job) = (state.running.task(), state.job);
+    let quota = task.and_then(|task| state.quotas.of(task));
+    quota.is_some_and(|quota| quota.takes_call(job))
+}
+
 /// A job raises an arrival for the n-th, in the order of the file, of the tasks whose arrivals its component raises; or, if the second
 /// word is not zero, for the task with the number n, which has to be one of them. It goes on when it has a core again. Gives 0, or why
-/// nothing arrived: 1 the caller has no job here, 2 it raises no such task.
+/// nothing arrived: [`NO_JOB`], [`NOT_DECLARED`] or [`TOO_OFTEN`].
 pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
     let component = u32::from(caller.component());
     let own = match by_number {
-        0 => nth_raised(&running.state, component, event),
+        0 => running.state.quotas.nth_raised(component, event),
         _ => u16::try_from(event).ok().map(TaskId),
     };
-    let is_raised = |task: &TaskId| running.state.counts.get(task.index()).is_some_and(|it| it.raiser == component);
-    let Some(task) = own.filter(is_raised) else { return [2, 0] };
+    let raised = own.and_then(|task| Some((task, running.state.quotas.of(task)?)));
+    let Some((task, quota)) = raised.filter(|(_, it)| it.raiser == component) else {
+        return refuse(running, CallRefusal::NotDeclared);
+    };
+    if !quota.takes_arrival(clock::now) {
+        return refuse(running, CallRefusal::TooOften);
+    }
     // At the time of the call of the policy. If anything else has come, the kernel refuses the dispatch, and it is handled then.
     let arrival = (task, None);
     if let Some(due) = short_way::arrive::<R>(CoreId(core), running, arrival, (SWITCH_RETURN, false)) {
@@ -150,18 +190,14 @@ pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -
     [0; 2]
 }
 
-/// The n-th of the tasks whose arrivals the component raises.
-#[cold]
-fn nth_raised(state: &CoreState, component: u32, event: u64) -> Option<TaskId> {
-    let raised = state.counts.iter().enumerate().filter(|(_, task)| task.raiser == component);
-    raised.map(|(task, _)| TaskId(task as u16)).nth(event as usize)
-}
-
 /// A job has left a critical section for which another one waited when the job was given its core; or, if `asks` is not 0, it wants the
-/// one that it entered last, which may be another's. It goes on when it has a core again. Gives 0, or 1 if the caller has no job here.
+/// one that it entered last, which may be another's. It goes on when it has a core again. Gives 0, [`NO_JOB`] or [`TOO_OFTEN`].
 pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
+    if !takes_call(&mut running.state) {
+        return refuse(running, CallRefusal::TooOften);
+    }
     let Core { policy, own, state } = &mut *running;
     let due = if asks != 0 {
         let locked = policy.locked(own);
@@ -182,30 +218,50 @@ pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2]
 }
 
 /// A job waits until this instant, in ns since the start of the run; but no longer, and no more often, than its task declares. It goes
-/// on when it has a core again. Gives 0, or 1 if the caller has no job here.
+/// on when it has a core again. Gives 0, [`NO_JOB`] or [`TOO_OFTEN`].
 pub fn wait<R: RootProgram>(caller: Caller, [until, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
+    let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
+    if !takes_call(&mut running.state) {
+        return refuse(running, CallRefusal::TooOften);
+    }
     running.state.waits_until = Instant::from_nanos(until);
     decide_locked::<Root<R>>(Some(running), core, 0, WAITS, SWITCH_RETURN);
     [0; 2]
 }
 
 /// A job lets others go on that await an event, one if `action` is 1 and all if it is 2; or it awaits the event, if it is 0, and gives a
-/// semaphore back before, whose number plus one is `gives`, if that is not 0. It goes on when it has a core again. Gives 0, or 1 if the
-/// caller has no job here.
+/// semaphore back before, whose number plus one is `gives`, if that is not 0. It goes on when it has a core again. Gives 0, or why
+/// nothing was done: [`NO_JOB`], [`NOT_DECLARED`] if an event is none that the task signals or awaits, [`NOT_SENT`], [`TOO_OFTEN`].
 pub fn event<R: RootProgram>(caller: Caller, [action, event, gives, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
-    let Some(mut running) = at_home::<R>(core, &caller) else { return [1, 0] };
-    let event = event as u16;
-    let gives = (gives as u16).checked_sub(1).map(EventCall::Signal);
-    running.state.event_calls = match action {
-        0 => [gives, Some(EventCall::Await(event))],
-        1 => [Some(EventCall::Signal(event)), None],
-        _ => [Some(EventCall::Broadcast(event)), None],
+    let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
+    let Some(calls) = own_calls(&running.state, [action, event, gives]) else {
+        return refuse(running, CallRefusal::NotDeclared);
     };
+    if !calls.into_iter().flatten().all(|call| ports::is_sent(&running.state.system.channels, call)) {
+        return refuse(running, CallRefusal::NotSent);
+    }
+    if !takes_call(&mut running.state) {
+        return refuse(running, CallRefusal::TooOften);
+    }
+    running.state.event_calls = calls;
     decide_locked::<Root<R>>(Some(running), core, 0, CALLS, SWITCH_RETURN);
     [0; 2]
+}
+
+/// What the running job wants to do to events, if its task may.
+fn own_calls(state: &CoreState, [action, event, gives]: [u64; 3]) -> Option<[Option<EventCall>; 2]> {
+    let event = u16::try_from(event).ok()?;
+    let calls = match (action, gives) {
+        (0, 0) => [None, Some(EventCall::Await(event))],
+        (0, gives) => [Some(EventCall::Signal(u16::try_from(gives - 1).ok()?)), Some(EventCall::Await(event))],
+        (1, _) => [Some(EventCall::Signal(event)), None],
+        (2, _) => [Some(EventCall::Broadcast(event)), None],
+        _ => return None,
+    };
+    let (task, cards) = (state.running.task()?, state.system.cards());
+    calls.into_iter().flatten().all(|call| quota::has_right(cards, task, call)).then_some(calls)
 }
 
 impl runtime::Caller for CoreState {
@@ -500,6 +556,7 @@ fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     (state.limit, state.lone_limit) = (Instant::ZERO, Instant::ZERO);
     (state.short_limit, state.arrival_limit) = (Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
+    state.quotas.report((&mut state.ring, state.core), look.now);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look
 }

@@ -62,7 +62,7 @@ pub fn lines<R: RootProgram>(core: u8) -> ! {
     let lines = region.take_lines();
     let line = lines.trailing_zeros() as usize;
     let due = match running.state.system.lines.get(line).copied().flatten() {
-        Some(task) if lines & lines.wrapping_sub(1) == 0 => {
+        Some(task) if lines & lines.wrapping_sub(1) == 0 && arrivals::takes(&mut running.state, task) => {
             let stamp = region.line_time(line);
             arrive::<R>(CoreId(core), running, (task, Some(stamp)), (SWITCH_UPCALL_DONE, true)).unwrap_or(0)
         }

@@ -4,6 +4,8 @@ use crate::recovery::Recovery;
 use crate::root::arrivals::line_tasks;
 use crate::root::misses::regulated;
 use crate::root::observe::Watched;
+use crate::root::ports::channels;
+use crate::root::quota::has_right;
 use crate::root::state::{is_ready, place, RootProgram, System};
 use crate::runtime::make_policy;
 use core::sync::atomic::AtomicBool;
@@ -25,5 +27,7 @@ pub fn start<R: RootProgram>(core: u8) {
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     let lines = line_tasks(task_cards());
     let (watched, regulated) = (Watched::new(&setup), regulated(&setup));
-    place::<R>(System { setup, end, recovery, lines, given_up, some_given_up, watched, regulated }, policy, cores);
+    let channels = channels(|task, call| has_right(task_cards(), task, call));
+    let system = System { setup, end, recovery, lines, given_up, some_given_up, watched, regulated, channels };
+    place::<R>(system, policy, cores);
 }

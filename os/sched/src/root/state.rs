@@ -4,6 +4,8 @@ use crate::recovery::{Host, Recovery};
 use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
+use crate::root::ports::Channel;
+use crate::root::quota::{quotas, Quotas};
 use crate::root::sections::{none_reported, Reported};
 use crate::root::yielding::{self, Counter};
 use crate::runtime::{ClockReading, JobCounts, Next};
@@ -35,6 +37,8 @@ pub struct System {
     pub watched: Option<Watched>,
     /// The cores on which a server has a budget of misses.
     pub regulated: CoreSet,
+    /// The channels of the system.
+    pub channels: Vec<Channel>,
 }
 
 impl System {
@@ -113,6 +117,8 @@ pub struct CoreState {
     pub look: ClockReading,
     /// Counts for the verdict, by task.
     pub counts: Vec<JobCounts>,
+    /// What jobs may have recorded, by task.
+    pub quotas: Quotas,
     /// Whether its end was reported.
     pub end_reported: bool,
     /// What arrived that the policy was not told yet.
@@ -187,6 +193,7 @@ impl CoreState {
                 .zip(system.cards())
                 .map(|(task, card)| JobCounts::new(task, card))
                 .collect(),
+            quotas: quotas(&system.setup, system.cards()),
             end_reported: false,
             arrivals: Arrivals::NONE,
             waits_until: Instant::ZERO,

@@ -179,9 +179,9 @@ pub fn print<P: Policy>(cores: &PerCore<Core<P>>) -> bool {
     let cards = system().cards();
     let [made, refused] = [0, 1].map(|n: usize| CHANGES[n].load(Ordering::Relaxed));
     let changes = !system().setup.kind.changes().is_empty();
-    let of_disks = info.disk_clients_promised as usize;
+    let of_host = info.promised_by_host as usize;
     let stopped = system().recovery.any_stopped();
-    let mut promises = Promises { made: of_disks, left_out: of_disks, stopped, ..Promises::default() };
+    let mut promises = Promises { made: of_host, left_out: of_host, stopped, ..Promises::default() };
     let mut console = Screen;
     let _ = writeln!(console, "{}", tactus_rt::abi::shared::name_text(&info.system));
     let _ = writeln!(console, "level     jobs  missed  worst response  worst / bound  tardiness");
@@ -240,11 +240,11 @@ pub fn print<P: Policy>(cores: &PerCore<Core<P>>) -> bool {
     if made + refused > 0 {
         let _ = writeln!(console, "changes: {made} applied, {refused} refused");
     }
-    if promises.left_out > of_disks {
-        let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out - of_disks);
+    if promises.left_out > of_host {
+        let _ = writeln!(console, "{} tasks are judged from the trace", promises.left_out - of_host);
     }
-    if of_disks > 0 {
-        let _ = writeln!(console, "{of_disks} clients of disks are judged from the trace");
+    if of_host > 0 {
+        let _ = writeln!(console, "{of_host} chains and clients of disks are judged from the trace");
     }
     system().recovery.report(&mut console);
     let dropped: u64 = (0..system().setup.cores).map(|core| of_core(cores, core).state.ring.dropped()).sum();

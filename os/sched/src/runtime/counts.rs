@@ -12,8 +12,6 @@ use tactus_rt::time::{CoreId, Duration, Instant, TaskId};
 pub struct JobCounts {
     /// The component in which its thread is at home.
     pub home: u32,
-    /// The one whose jobs raise its arrivals, if there is one.
-    pub raiser: u32,
     /// The first release, or where it would have been.
     pub offset: Duration,
     /// From release to release.
@@ -66,7 +64,6 @@ impl JobCounts {
     pub fn new(task: &Task, card: &TaskCard) -> JobCounts {
         JobCounts {
             home: component(card.home),
-            raiser: component(card.raiser),
             offset: task.offset,
             period: task.period,
             deadline: task.deadline,
@@ -263,6 +260,9 @@ mod tests {
             level: 255,
             raiser: u64::MAX,
             line: u64::MAX,
+            calls: 0,
+            arrivals: 0,
+            events: 0,
         };
         (JobCounts::new(&task, &card), card)
     }

@@ -168,7 +168,7 @@ impl Guest {
             system: &system,
             plan: &plan,
             promises: &vec![Promise::None; system.tasks.len()],
-            disk_clients_promised: 0,
+            promised_by_host: 0,
             scheduler: &read("tactus-scheduler-servers")?,
             children: &[],
             workload: &read("tactus-workload")?,

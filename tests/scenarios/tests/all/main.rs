@@ -50,6 +50,7 @@ mod schedules;
 mod security;
 mod services;
 mod smallest;
+mod speakers;
 mod status;
 mod studies;
 mod unsafe_sites;
