@@ -114,11 +114,11 @@ impl Automaton {
         self.transitions.iter().map(|transition| transition.event.as_str()).collect()
     }
 
-    /// Its transitions as numbers.
+    /// Its transitions as numbers, over these events; those that are not among them do not happen.
     ///
     /// # Errors
-    /// It contradicts itself or names what is not there.
-    pub(crate) fn compiled(&self) -> Result<Compiled, AutomatonError> {
+    /// It contradicts itself or names a state that is not there.
+    pub(crate) fn compiled(&self, events: &[String]) -> Result<Compiled, AutomatonError> {
         let automaton = || self.name.clone();
         if self.states.is_empty() {
             return Err(AutomatonError::Empty { automaton: automaton() });
@@ -136,33 +136,41 @@ impl Automaton {
             };
             numbers.get(state.as_str()).copied().ok_or_else(unknown)
         };
-        let mut next: BTreeMap<(u32, String), u32> = BTreeMap::new();
+        let mut taken: BTreeMap<(u32, &str), u32> = BTreeMap::new();
         for Transition { from, event, to } in &self.transitions {
             let (source, target) = (number(from)?, number(to)?);
-            if let Some(other) = next.insert((source, event.clone()), target).filter(|&other| other != target) {
+            if let Some(other) = taken.insert((source, event), target).filter(|&other| other != target) {
                 let to = [self.states[other as usize].clone(), to.clone()];
                 let (from, event) = (from.clone(), event.clone());
                 return Err(AutomatonError::Contradiction { automaton: automaton(), from, event, to });
             }
         }
-        let mut reached = BTreeSet::from([0]);
-        while next.iter().any(|((from, _), to)| reached.contains(from) && reached.insert(*to)) {}
+        let states = 0..self.states.len() as u32;
+        let pairs = states.flat_map(|state| events.iter().map(move |event| (state, event.as_str())));
+        let next = pairs.map(|pair| taken.get(&pair).copied().unwrap_or(pair.0)).collect();
+        let (mut reached, mut rest) = (BTreeSet::from([0]), vec![0]);
+        while let Some(state) = rest.pop() {
+            let row = taken.range((state, "")..).take_while(|((from, _), _)| *from == state);
+            rest.extend(row.map(|(_, to)| *to).filter(|to| reached.insert(*to)));
+        }
         if let Some(state) = (0..self.states.len()).find(|&state| !reached.contains(&(state as u32))) {
             return Err(AutomatonError::Unreachable { automaton: automaton(), state: self.states[state].clone() });
         }
-        Ok(Compiled { next })
+        Ok(Compiled { next, events: events.len() })
     }
 }
 
 /// An automaton that has been found to be in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
-    next: BTreeMap<(u32, String), u32>,
+    /// The state after each event, by state.
+    next: Vec<u32>,
+    events: usize,
 }
 
 impl Compiled {
-    /// The state after `event` in `state`.
-    pub fn step(&self, state: u32, event: &str) -> u32 {
-        self.next.get(&(state, event.to_owned())).copied().unwrap_or(state)
+    /// The state after the event of this column in `state`.
+    pub fn step(&self, state: u32, event: usize) -> u32 {
+        self.next[state as usize * self.events + event]
     }
 }

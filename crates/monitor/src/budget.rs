@@ -1,47 +1,70 @@
-//! How much memory a synthesis may use.
+//! How much memory and how much work a synthesis may use.
 //!
-//! A monitor may have any number of states; what ends a synthesis is the memory that it has asked for, counted as it goes.
+//! A monitor may have any number of states; what ends a synthesis is the memory that it has asked for, or the steps that it has made,
+//! both counted as it goes. The work is counted and not timed, so that a property is refused on every machine or on none.
 
 use crate::obligations::MOST_OBLIGATIONS;
 use std::fmt;
 
-/// Memory that a synthesis may still use.
+/// Memory and work that a synthesis may still use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    total: usize,
+    memory: usize,
     used: usize,
+    work: u64,
+    done: u64,
 }
 
 impl Default for Budget {
-    /// 256 MiB.
+    /// 256 MiB and 100 million steps, which take a few seconds.
     fn default() -> Self {
-        Budget::new(256 << 20)
+        Budget::new(256 << 20, 100_000_000)
     }
 }
 
 impl Budget {
-    /// A budget of this many bytes.
-    pub const fn new(bytes: usize) -> Self {
-        Budget { total: bytes, used: 0 }
+    /// A budget of this many bytes and steps. A step is a look at a state, a letter, a clause or a pair of them.
+    pub const fn new(bytes: usize, steps: u64) -> Self {
+        Budget { memory: bytes, used: 0, work: steps, done: 0 }
     }
+    /// No limit: for what cannot grow beyond what is there already.
+    pub(crate) const UNLIMITED: Budget = Budget::new(usize::MAX, u64::MAX);
+
     /// The bytes counted so far.
     pub const fn used(&self) -> usize {
         self.used
     }
-    /// Counts bytes that stay in use.
+    /// The steps counted so far.
+    pub const fn done(&self) -> u64 {
+        self.done
+    }
+    /// Counts bytes that stay in use. Collections grow by doubling, with the old one beside the new: three times what is kept.
     ///
     /// # Errors
     /// They are more than what is left.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), OverBudget> {
+        let bytes = bytes.saturating_mul(3);
         self.fits(bytes)?;
         self.used += bytes;
         Ok(())
     }
     /// Whether bytes that are soon given back are left.
     pub(crate) fn fits(&self, bytes: usize) -> Result<(), OverBudget> {
-        if bytes > self.total - self.used {
-            return Err(OverBudget::Memory { needed: self.used.saturating_add(bytes), total: self.total });
+        if bytes > self.memory - self.used {
+            return Err(OverBudget::Memory { needed: self.used.saturating_add(bytes), total: self.memory });
         }
+        Ok(())
+    }
+    /// Counts steps that are about to be made.
+    ///
+    /// # Errors
+    /// They are more than what is left.
+    pub(crate) fn work(&mut self, steps: usize) -> Result<(), OverBudget> {
+        let steps = steps as u64;
+        if steps > self.work - self.done {
+            return Err(OverBudget::Work { total: self.work });
+        }
+        self.done += steps;
         Ok(())
     }
 }
@@ -56,6 +79,11 @@ pub enum OverBudget {
         /// Bytes.
         total: usize,
     },
+    /// More steps would be needed than were granted.
+    Work {
+        /// Steps.
+        total: u64,
+    },
     /// The formula has too many different temporal subformulas.
     Obligations,
 }
@@ -65,8 +93,12 @@ impl fmt::Display for OverBudget {
         match self {
             OverBudget::Memory { needed, total } => write!(
                 f,
-                "its synthesis needs {needed} bytes or more, over the budget of {total}; split the property into several \
-                 monitors, or grant more memory"
+                "its synthesis needs {needed} bytes or more, over the budget of {total}; split the property into several monitors"
+            ),
+            OverBudget::Work { total } => write!(
+                f,
+                "its synthesis is not done after {total} steps, its budget; split the property into several monitors, or name \
+                 fewer automata in it"
             ),
             OverBudget::Obligations => write!(
                 f,

@@ -6,22 +6,32 @@
 //! Gastin and Oddoux, CAV 2001, with acceptance on moves.)
 
 use crate::budget::{Budget, OverBudget};
-use crate::obligations::{Clause, Letter, Move, Obligations};
+use crate::obligations::{Clause, Letter, Obligations};
 use std::collections::{HashMap, VecDeque};
 
-/// A move with its destination in the graph.
+/// A move on some letter, with its destination in the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
-    pub choice: Move,
-    pub to: u32,
     /// A letter of the alphabet on which the move can be made.
     pub letter: Letter,
+    /// The until formulas whose second operand is put off.
+    pub postponed: Clause,
+    pub to: u32,
+}
+
+/// The moves of one clause, sorted by what they look at of the letter.
+struct Row {
+    /// The propositions on which the moves depend.
+    support: Letter,
+    /// For each combination of those that occurs: its first edge.
+    first: Vec<(Letter, u32)>,
+    edges: Vec<Edge>,
 }
 
 /// Clauses by number, and the moves from each.
 pub(crate) struct ClauseGraph {
     pub clauses: Vec<Clause>,
-    pub edges: Vec<Vec<Edge>>,
+    rows: Vec<Row>,
     numbers: HashMap<Clause, u32>,
     components: Vec<u32>,
     /// By component: whether it holds a satisfying cycle, and whether it reaches one.
@@ -37,7 +47,7 @@ impl ClauseGraph {
         alphabet: &[Letter],
         budget: &mut Budget,
     ) -> Result<ClauseGraph, OverBudget> {
-        let (mut clauses, mut numbers, mut edges) = (Vec::new(), HashMap::new(), Vec::new());
+        let (mut clauses, mut numbers, mut rows) = (Vec::new(), HashMap::new(), Vec::new());
         let mut number = |clause: Clause, clauses: &mut Vec<Clause>| {
             *numbers.entry(clause).or_insert_with(|| {
                 clauses.push(clause);
@@ -47,23 +57,41 @@ impl ClauseGraph {
         for &start in starts {
             number(start, &mut clauses);
         }
-        while edges.len() < clauses.len() {
-            let moves = obligations.moves(clauses[edges.len()], budget)?;
-            budget.take(moves.len() * size_of::<Edge>() + 4 * size_of::<Clause>() + size_of::<Vec<Edge>>())?;
-            let possible = moves.into_iter().filter_map(|choice| {
-                let letter = *alphabet.iter().find(|&&letter| choice.allows(letter))?;
-                Some(Edge { choice, to: number(choice.next, &mut clauses), letter })
-            });
-            edges.push(possible.collect());
+        while rows.len() < clauses.len() {
+            let clause = clauses[rows.len()];
+            let support = obligations.support(clause);
+            budget.work(alphabet.len())?;
+            // What the moves look at of each letter, with one that looks so.
+            let mut looks: Vec<(Letter, Letter)> = alphabet.iter().map(|letter| (letter & support, *letter)).collect();
+            looks.sort_unstable();
+            looks.dedup_by_key(|(look, _)| *look);
+            let mut row = Row { support, first: Vec::with_capacity(looks.len()), edges: Vec::new() };
+            for (look, letter) in looks {
+                row.first.push((look, row.edges.len() as u32));
+                for choice in obligations.moves(clause, look, budget)? {
+                    let to = number(choice.next, &mut clauses);
+                    row.edges.push(Edge { letter, postponed: choice.postponed, to });
+                }
+            }
+            budget.take(row.edges.len() * size_of::<Edge>() + row.first.len() * size_of::<(Letter, u32)>())?;
+            budget.take(3 * size_of::<Clause>() + size_of::<Row>())?;
+            rows.push(row);
         }
         let mut graph =
-            ClauseGraph { clauses, edges, numbers, components: vec![], accepting: vec![], satisfiable: vec![] };
+            ClauseGraph { clauses, rows, numbers, components: vec![], accepting: vec![], satisfiable: vec![] };
         graph.find_components();
         Ok(graph)
     }
 
     pub fn number(&self, clause: Clause) -> Option<u32> {
         self.numbers.get(&clause).copied()
+    }
+    /// The moves of a clause on a letter.
+    pub fn on(&self, clause: u32, letter: Letter) -> &[Edge] {
+        let Row { support, first, edges } = &self.rows[clause as usize];
+        let Ok(place) = first.binary_search_by_key(&(letter & support), |(look, _)| *look) else { return &[] };
+        let end = first.get(place + 1).map_or(edges.len(), |(_, next)| *next as usize);
+        &edges[first[place].1 as usize..end]
     }
     /// Whether some infinite word over the alphabet meets the clause.
     pub fn is_satisfiable(&self, clause: u32) -> bool {
@@ -87,7 +115,7 @@ impl ClauseGraph {
                     clock += 1;
                     open.push(at);
                 }
-                if let Some(next) = self.edges[at].get(edge).map(|edge| edge.to as usize) {
+                if let Some(next) = self.rows[at].edges.get(edge).map(|edge| edge.to as usize) {
                     path.push((at, edge + 1));
                     if order[next] == NEW {
                         path.push((next, 0));
@@ -111,9 +139,9 @@ impl ClauseGraph {
         for &member in &members {
             self.components[member] = component;
         }
-        let edges = || members.iter().flat_map(|&member| &self.edges[member]);
+        let edges = || members.iter().flat_map(|&member| &self.rows[member].edges);
         let inside = || edges().filter(|edge| self.components[edge.to as usize] == component);
-        let accepting = inside().next().is_some() && inside().fold(!0, |all, edge| all & edge.choice.postponed) == 0;
+        let accepting = inside().next().is_some() && inside().fold(!0, |all, edge| all & edge.postponed) == 0;
         let onwards = |edge: &Edge| {
             let other = self.components[edge.to as usize];
             other != component && self.satisfiable[other as usize]
@@ -136,10 +164,10 @@ impl ClauseGraph {
         let inside = |edge: &Edge| component(edge.to) == home;
         let (mut at, mut cycle, mut waiting) = (entry, Vec::new(), !0);
         while waiting != 0 || cycle.is_empty() {
-            let helps = |edge: &Edge, _: u32| edge.choice.postponed & waiting != waiting;
+            let helps = |edge: &Edge, _: u32| edge.postponed & waiting != waiting;
             let (next, part) = self.path(at, inside, helps, false)?;
             for edge in &part {
-                waiting &= edge.choice.postponed;
+                waiting &= edge.postponed;
             }
             at = next;
             cycle.extend(part);
@@ -164,7 +192,7 @@ impl ClauseGraph {
         let mut reached: HashMap<u32, (u32, Edge)> = HashMap::new();
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {
-            for edge in self.edges[at as usize].iter().filter(|edge| may(edge)) {
+            for edge in self.rows[at as usize].edges.iter().filter(|edge| may(edge)) {
                 if arrives(edge, edge.to) {
                     let (mut edges, mut back) = (vec![*edge], at);
                     while back != from {

@@ -8,7 +8,7 @@
 use crate::automaton::{Automaton, AutomatonError, Compiled};
 use crate::budget::{Budget, OverBudget};
 use crate::formula::Formula;
-use crate::moore::{explore, try_explore, Moore};
+use crate::moore::{explore, Moore};
 use crate::obligations::Letter;
 use crate::synthesis::{Synthesis, SynthesisError};
 use crate::verdict::Verdict;
@@ -27,7 +27,7 @@ pub struct Specification {
     /// Whether a run may fall silent: a continuation may then have positions at which no event happens. No step of the machine is
     /// ever such a position, but a property is not taken for broken since only events that break it are left.
     pub silence: bool,
-    /// The memory that each synthesis may use.
+    /// The memory and the work that all of it may use.
     pub budget: Budget,
 }
 
@@ -154,18 +154,20 @@ impl std::error::Error for ComposeError {}
 enum Meaning {
     /// The event of this column happens.
     Event(usize),
-    /// The automaton of this number is in the state of this number.
+    /// The automaton of this place in the product is in the state of this number.
     State(usize, u32),
 }
 
-/// The automata side by side.
+/// The automata side by side: those of which a property names a state. What the others do no property can tell.
 pub(crate) struct Product<'a> {
     specification: &'a Specification,
-    automata: Vec<Compiled>,
+    /// Each with its number among all.
+    automata: Vec<(usize, Compiled)>,
 }
 
 impl<'a> Product<'a> {
-    pub fn new(specification: &'a Specification) -> Result<Self, ComposeError> {
+    /// The automata that these propositions need; all are looked at.
+    pub fn new(specification: &'a Specification, atoms: &BTreeSet<String>) -> Result<Self, ComposeError> {
         let Specification { automata, events, .. } = specification;
         let mut seen = BTreeSet::new();
         if let Some(event) = events.iter().find(|&event| !seen.insert(event)) {
@@ -186,21 +188,25 @@ impl<'a> Product<'a> {
                 return Err(ComposeError::UnknownEvent { automaton, event, known: events.clone() });
             }
         }
-        let automata = automata.iter().map(Automaton::compiled).collect::<Result<_, _>>()?;
-        Ok(Product { specification, automata })
+        let compiled = automata.iter().map(|it| it.compiled(events)).collect::<Result<Vec<_>, _>>()?;
+        let is_named = |automaton: &Automaton| {
+            let full = |state: &String| atoms.contains(&format!("{}.{state}", automaton.name));
+            automaton.states.iter().any(|state| atoms.contains(state) || full(state))
+        };
+        let named = compiled.into_iter().enumerate().filter(|(number, _)| is_named(&automata[*number]));
+        Ok(Product { specification, automata: named.collect() })
     }
 
     pub fn initial(&self) -> Vec<u32> {
         vec![0; self.automata.len()]
     }
     pub fn step(&self, tuple: &[u32], event: usize) -> Vec<u32> {
-        let event = &self.specification.events[event];
-        self.automata.iter().zip(tuple).map(|(automaton, &state)| automaton.step(state, event)).collect()
+        self.automata.iter().zip(tuple).map(|((_, automaton), &state)| automaton.step(state, event)).collect()
     }
     /// The names of the automata's states.
     pub fn label(&self, tuple: &[u32]) -> Vec<&str> {
-        let automata = &self.specification.automata;
-        automata.iter().zip(tuple).map(|(automaton, &state)| automaton.states[state as usize].as_str()).collect()
+        let name = |(number, state): (usize, u32)| self.specification.automata[number].states[state as usize].as_str();
+        self.automata.iter().zip(tuple).map(|((number, _), &state)| name((*number, state))).collect()
     }
 
     fn meaning(&self, name: &str) -> Result<Meaning, ComposeError> {
@@ -214,7 +220,8 @@ impl<'a> Product<'a> {
                 let full = name.strip_prefix(automaton.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
                 if known == name || full == Some(known) {
                     let words = format!("the state {known:?} of {:?}", automaton.name);
-                    meanings.push((Meaning::State(number, state as u32), words));
+                    let place = self.automata.iter().position(|(it, _)| *it == number).unwrap_or_default();
+                    meanings.push((Meaning::State(place, state as u32), words));
                 }
             }
         }
@@ -246,9 +253,13 @@ impl<'a> Product<'a> {
     }
 
     /// All states of the automata that occur together.
-    pub fn reachable(&self) -> Vec<Vec<u32>> {
+    pub fn reachable(&self, budget: &mut Budget) -> Result<Vec<Vec<u32>>, OverBudget> {
         let inputs = self.specification.events.len();
-        explore(self.initial(), inputs, |tuple, event| self.step(tuple, event)).into_states()
+        let step = |tuple: &Vec<u32>, event, budget: &mut Budget| {
+            budget.work(tuple.len())?;
+            Ok(self.step(tuple, event))
+        };
+        Ok(explore(self.initial(), inputs, budget, step, |tuple| tuple.len() * size_of::<u32>())?.into_states())
     }
 }
 
@@ -286,24 +297,41 @@ impl Composed {
     /// # Errors
     /// See [`ComposeError`].
     pub fn new(specification: &Specification) -> Result<Composed, ComposeError> {
-        let Specification { events, properties, budget, .. } = specification;
+        Composed::within(specification, &mut { specification.budget })
+    }
+
+    /// As [`Composed::new`], with the states merged that no sequence of events tells apart.
+    ///
+    /// # Errors
+    /// See [`ComposeError`].
+    pub fn smallest(specification: &Specification) -> Result<Composed, ComposeError> {
+        let budget = &mut { specification.budget };
+        let composed = Composed::within(specification, budget)?;
+        composed.merged(budget).map_err(ComposeError::OverBudget)
+    }
+
+    fn within(specification: &Specification, budget: &mut Budget) -> Result<Composed, ComposeError> {
+        let Specification { events, properties, .. } = specification;
         if properties.is_empty() {
             return Err(ComposeError::NoProperty);
         }
-        let product = Product::new(specification)?;
-        let tuples = product.reachable();
+        let atoms = properties.iter().flat_map(Formula::atoms).collect();
+        let product = Product::new(specification, &atoms)?;
+        let tuples = product.reachable(budget).map_err(ComposeError::OverBudget)?;
         let mut parts = Vec::new();
         for property in properties {
             let propositions = product.propositions(property.atoms())?;
+            let failed = |error| ComposeError::Synthesis { property: property.to_string(), error };
             // The letters that can occur: those after some event in some state of the automata.
+            let steps = tuples.len() * events.len() * (1 + propositions.names.len());
+            budget.work(steps).map_err(|error| failed(error.into()))?;
             let steps = tuples.iter().flat_map(|tuple| (0..events.len()).map(move |event| (tuple, event)));
             let occurring = steps.map(|(tuple, event)| propositions.letter(&product.step(tuple, event), event));
             let silent =
                 tuples.iter().filter(|_| specification.silence).map(|tuple| propositions.letter(tuple, NO_EVENT));
             let letters: Vec<Letter> = occurring.chain(silent).collect::<BTreeSet<_>>().into_iter().collect();
-            let synthesis = Synthesis::new(property, &propositions.names, &letters, *budget)
-                .map_err(|error| ComposeError::Synthesis { property: property.to_string(), error })?;
-            let machine = synthesis.machine.minimised();
+            let synthesis = Synthesis::new(property, &propositions.names, &letters, budget).map_err(failed)?;
+            let (machine, _) = synthesis.machine.minimised_from(budget).map_err(|error| failed(error.into()))?;
             let verdict = machine.output(machine.initial);
             if verdict.is_final() {
                 return Err(ComposeError::Trivial { property: property.to_string(), verdict });
@@ -323,8 +351,9 @@ impl Composed {
         };
         // A state is the automata's states and those of the parts, or a final verdict.
         type State = Result<(Vec<u32>, Vec<u32>), Verdict>;
-        let step = |state: &State, event: usize| {
+        let step = |state: &State, event: usize, budget: &mut Budget| {
             let Ok((tuple, states)) = state else { return Ok(state.clone()) };
+            budget.work(tuple.len() + parts.iter().map(|part| 1 + part.propositions.names.len()).sum::<usize>())?;
             let tuple = product.step(tuple, event);
             let read = |(part, &state): (&Part, &u32)| {
                 part.machine.step(state, part.inputs[&part.propositions.letter(&tuple, event)])
@@ -335,11 +364,9 @@ impl Composed {
                 settled => Err(settled),
             })
         };
-        let mut product_budget = *budget;
-        let width = 2 * (size_of::<State>() + (product.initial().len() + parts.len()) * size_of::<u32>());
         let initial: State = Ok((product.initial(), parts.iter().map(|part| part.machine.initial).collect()));
-        let admit = |_: &State| product_budget.take(width + events.len() * size_of::<u32>());
-        let explored = try_explore(initial, events.len(), step, admit).map_err(ComposeError::OverBudget)?;
+        let size = |_: &State| (product.initial().len() + parts.len()) * size_of::<u32>();
+        let explored = explore(initial, events.len(), budget, step, size).map_err(ComposeError::OverBudget)?;
         let machine = explored.map_outputs(|state| state.as_ref().err().copied().unwrap_or(Verdict::NotYet));
         if machine.outputs.iter().all(|verdict| !verdict.is_final()) {
             let properties = properties.iter().map(ToString::to_string).collect();
@@ -361,10 +388,13 @@ impl Composed {
     /// The smallest machine with the same verdicts.
     #[must_use]
     pub fn minimised(&self) -> Composed {
-        let (machine, kept) = self.machine.minimised_from();
+        self.merged(&mut { Budget::UNLIMITED }).unwrap_or_else(|_| self.clone())
+    }
+    fn merged(&self, budget: &mut Budget) -> Result<Composed, OverBudget> {
+        let (machine, kept) = self.machine.minimised_from(budget)?;
         let labels = kept.iter().map(|&state| self.labels[state as usize].clone()).collect();
         let (events, intermediate) = (self.events.clone(), self.intermediate.clone());
-        Composed { events, machine, labels, intermediate }.with_verdicts_last()
+        Ok(Composed { events, machine, labels, intermediate }.with_verdicts_last())
     }
 
     /// The same machine, with states numbered such that those with a verdict come last, so that one comparison tells whether

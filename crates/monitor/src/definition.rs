@@ -9,7 +9,9 @@ use crate::property::Property;
 use crate::table::{Encoding, Layout, TableError};
 use crate::timed::{Timed, TimedError};
 use crate::watcher::Watcher;
+use std::collections::VecDeque;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// The bytes that the table of a monitor may take unless its definition says otherwise.
 pub const DEFAULT_TABLE_LIMIT: u64 = 64 << 10;
@@ -140,24 +142,61 @@ pub enum Built {
     Timed(Timed),
 }
 
+/// What a table is made of.
+#[derive(PartialEq)]
+struct Ingredients {
+    property: Property,
+    events: Vec<String>,
+    automata: Vec<Automaton>,
+    encoding: Option<Encoding>,
+    minimise: bool,
+    table_limit: u64,
+}
+
+/// The tables made last, since each of those who read a system file asks for them, and one can take seconds to make.
+static MADE: Mutex<VecDeque<(Ingredients, Built)>> = Mutex::new(VecDeque::new());
+
+/// As many as a system may have.
+const KEPT: usize = 64;
+
 impl Monitor {
-    /// Makes its table.
+    /// Makes its table, or finds the one that was made before.
     ///
     /// # Errors
     /// See [`BuildError`].
     pub fn build(&self) -> Result<Built, BuildError> {
-        let events: Vec<String> = self.events.iter().map(|(name, _)| name.clone()).collect();
+        let ingredients = Ingredients {
+            property: self.property.clone(),
+            events: self.events.iter().map(|(name, _)| name.clone()).collect(),
+            automata: self.automata.clone(),
+            encoding: self.encoding,
+            minimise: self.minimise,
+            table_limit: self.table_limit,
+        };
+        let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, built)) = made().iter().find(|(known, _)| *known == ingredients) {
+            return Ok(built.clone());
+        }
+        let built = self.made(&ingredients.events)?;
+        let mut all = made();
+        all.push_back((ingredients, built.clone()));
+        let excess = all.len().saturating_sub(KEPT);
+        all.drain(..excess);
+        Ok(built)
+    }
+
+    fn made(&self, events: &[String]) -> Result<Built, BuildError> {
         let built = match &self.property {
             Property::Formula(formula) if !self.property.is_timed() => {
-                let (automata, properties) = (self.automata.clone(), vec![formula.clone()]);
+                let (automata, events, properties) = (self.automata.clone(), events.to_vec(), vec![formula.clone()]);
                 let specification =
                     Specification { automata, events, properties, silence: true, budget: Budget::default() };
-                let composed = Composed::new(&specification).map_err(BuildError::Compose)?;
-                let composed = if self.minimise { composed.minimised() } else { composed };
+                let make = if self.minimise { Composed::smallest } else { Composed::new };
+                let composed = make(&specification).map_err(BuildError::Compose)?;
                 let encoded = Encoded::new(&composed, self.encoding).map_err(BuildError::Table)?;
                 Built::Untimed { composed, encoded }
             }
-            property => Timed::new(&self.automata, &events, property, self.encoding)
+            property => Timed::new(&self.automata, events, property, self.encoding)
                 .map(Built::Timed)
                 .map_err(BuildError::Timed)?,
         };

@@ -1,5 +1,6 @@
 //! Moore machines: an output in each state, a next state for each pair of state and input.
 
+use crate::budget::{Budget, OverBudget};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -41,14 +42,19 @@ impl<O: Copy + Eq + Hash> Moore<O> {
     /// are numbered in the order in which a search by breadth from the initial state meets them.
     #[must_use]
     pub fn minimised(&self) -> Moore<O> {
-        self.minimised_from().0
+        match self.minimised_from(&mut { Budget::UNLIMITED }) {
+            Ok((machine, _)) => machine,
+            Err(_) => self.clone(),
+        }
     }
 
     /// The smallest machine and, for each of its states, one of this machine's states that it stands for.
-    pub(crate) fn minimised_from(&self) -> (Moore<O>, Vec<u32>) {
+    pub(crate) fn minimised_from(&self, budget: &mut Budget) -> Result<(Moore<O>, Vec<u32>), OverBudget> {
+        budget.fits(self.states() * self.inputs * size_of::<u32>())?;
         let mut classes: Vec<u32> = vec![0; self.states()];
         let mut count = 0;
         loop {
+            budget.work(self.states() * (1 + self.inputs))?;
             let mut known: HashMap<(O, u32, Vec<u32>), u32> = HashMap::new();
             let mut refined = Vec::with_capacity(classes.len());
             for state in 0..self.states() as u32 {
@@ -68,10 +74,11 @@ impl<O: Copy + Eq + Hash> Moore<O> {
             representatives[class as usize] = representatives[class as usize].min(state as u32);
         }
         let first = representatives[classes[self.initial as usize] as usize];
-        let explored = explore(first, self.inputs, |&state, input| {
-            representatives[classes[self.step(state, input) as usize] as usize]
-        });
-        (explored.map_outputs(|&state| self.output(state)), explored.into_states())
+        let step = |&state: &u32, input, _: &mut Budget| {
+            Ok(representatives[classes[self.step(state, input) as usize] as usize])
+        };
+        let explored = explore(first, self.inputs, budget, step, |_| 0)?;
+        Ok((explored.map_outputs(|&state| self.output(state)), explored.into_states()))
     }
 }
 
@@ -96,32 +103,27 @@ impl<S> Explored<S> {
     }
 }
 
-/// All states that can be reached, numbered by breadth, inputs in their order.
-pub(crate) fn explore<S: Clone + Eq + Hash>(initial: S, inputs: usize, step: impl Fn(&S, usize) -> S) -> Explored<S> {
-    let never = |state: &S, input| Ok::<S, std::convert::Infallible>(step(state, input));
-    match try_explore(initial, inputs, never, |_| Ok(())) {
-        Ok(explored) => explored,
-        Err(never) => match never {},
-    }
-}
-
-/// As [`explore`], with steps and states that can be refused; `admit` is asked about each state once.
-pub(crate) fn try_explore<S: Clone + Eq + Hash, E>(
+/// All states that can be reached, numbered by breadth, inputs in their order. `size` tells the bytes of a state on the heap.
+pub(crate) fn explore<S: Clone + Eq + Hash>(
     initial: S,
     inputs: usize,
-    mut step: impl FnMut(&S, usize) -> Result<S, E>,
-    mut admit: impl FnMut(&S) -> Result<(), E>,
-) -> Result<Explored<S>, E> {
-    admit(&initial)?;
+    budget: &mut Budget,
+    mut step: impl FnMut(&S, usize, &mut Budget) -> Result<S, OverBudget>,
+    size: impl Fn(&S) -> usize,
+) -> Result<Explored<S>, OverBudget> {
+    // A state is kept twice, with its number and in the list; and it has a row.
+    let room = |state: &S| 2 * (size_of::<S>() + size(state)) + (inputs + 1) * size_of::<u32>();
+    budget.take(room(&initial))?;
     let mut numbers = HashMap::from([(initial.clone(), 0)]);
     let (mut states, mut next, mut at) = (vec![initial], Vec::new(), 0);
     while at < states.len() {
+        budget.work(inputs)?;
         for input in 0..inputs {
-            let after = step(&states[at], input)?;
+            let after = step(&states[at], input, budget)?;
             let number = match numbers.get(&after) {
                 Some(&number) => number,
                 None => {
-                    admit(&after)?;
+                    budget.take(room(&after))?;
                     let number = states.len() as u32;
                     numbers.insert(after.clone(), number);
                     states.push(after);

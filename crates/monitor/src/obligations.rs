@@ -1,14 +1,15 @@
 //! What a formula demands of the present event and leaves to those after it.
 //!
 //! A formula in negation normal form is a Boolean combination of *obligations*: propositions, negated propositions and
-//! formulas whose outermost operator is next, until or release. A set of obligations that must all be met is a [`Clause`];
-//! a formula is the disjunction of clauses. The expansion laws ("a until b is b, or a and next (a until b)") turn each
-//! obligation into *moves*: what must hold now, and the clause that must hold from the next event on. This is a one-way
+//! formulas whose outermost operator is not and. A set of obligations that must all be met is a [`Clause`]. The expansion laws
+//! ("a until b is b, or a and next (a until b)") turn each obligation and each letter that can be read now into *moves*: the clauses one
+//! of which must hold from the next event on. What the letter refutes is never multiplied out. This is a one-way
 //! alternating automaton in which an obligation is only ever followed by itself or by smaller ones.
 
 use crate::budget::{Budget, OverBudget};
 use crate::formula::Formula;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A set of propositions: bit `i` is the `i`-th one.
 pub type Letter = u128;
@@ -19,13 +20,9 @@ pub(crate) type Clause = u128;
 /// The most obligations, and the most propositions, of one formula.
 pub const MOST_OBLIGATIONS: usize = 128;
 
-/// One way to meet a clause.
+/// One way to meet a clause on a letter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Move {
-    /// The propositions that hold now.
-    pub holds: Letter,
-    /// The propositions that do not hold now.
-    pub lacks: Letter,
     /// The obligations from the next event on.
     pub next: Clause,
     /// The until formulas whose second operand is put off.
@@ -33,39 +30,34 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    const FREE: Move = Move { holds: 0, lacks: 0, next: 0, postponed: 0 };
+    const FREE: Move = Move { next: 0, postponed: 0 };
 
-    /// Whether it can be made on this letter.
-    pub fn allows(&self, letter: Letter) -> bool {
-        self.holds & !letter == 0 && self.lacks & letter == 0
-    }
-    /// Both at once, if they do not contradict each other.
-    fn and(&self, other: &Move) -> Option<Move> {
-        let (holds, lacks) = (self.holds | other.holds, self.lacks | other.lacks);
-        let (next, postponed) = (self.next | other.next, self.postponed | other.postponed);
-        (holds & lacks == 0).then_some(Move { holds, lacks, next, postponed })
+    /// Both at once.
+    fn and(&self, other: &Move) -> Move {
+        Move { next: self.next | other.next, postponed: self.postponed | other.postponed }
     }
     /// Whether it demands nothing that `other` does not demand.
     fn is_weaker(&self, other: &Move) -> bool {
-        let within = |a: u128, b: u128| a & !b == 0;
-        within(self.holds, other.holds)
-            && within(self.lacks, other.lacks)
-            && within(self.next, other.next)
-            && within(self.postponed, other.postponed)
+        clause_is_weaker(&self.next, &other.next) && clause_is_weaker(&self.postponed, &other.postponed)
     }
 }
 
 /// Leaves out what demands as much as another one or more.
-pub(crate) fn weakest<T: Copy>(all: Vec<T>, is_weaker: impl Fn(&T, &T) -> bool) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::with_capacity(all.len());
+pub(crate) fn weakest<T: Copy>(
+    all: Vec<T>,
+    is_weaker: impl Fn(&T, &T) -> bool,
+    budget: &mut Budget,
+) -> Result<Vec<T>, OverBudget> {
+    let mut kept: Vec<T> = Vec::new();
     for candidate in all {
+        budget.work(1 + kept.len())?;
         if kept.iter().any(|other| is_weaker(other, &candidate)) {
             continue;
         }
         kept.retain(|other| !is_weaker(&candidate, other));
         kept.push(candidate);
     }
-    kept
+    Ok(kept)
 }
 
 /// Whether the first clause demands nothing that the second does not demand.
@@ -91,11 +83,14 @@ enum Node {
 pub(crate) struct Obligations<'a> {
     atoms: &'a [String],
     nodes: Vec<Node>,
+    /// By node: the propositions of the present event on which its moves depend.
+    supports: Vec<Letter>,
     known: HashMap<Node, NodeId>,
     /// The obligations by number, and the number of each.
     obligations: Vec<NodeId>,
     numbers: HashMap<NodeId, usize>,
-    expansions: HashMap<NodeId, Vec<Move>>,
+    /// The moves of a node on what it looks at of a letter.
+    expansions: HashMap<(NodeId, Letter), Rc<[Move]>>,
     /// Formulas already in normal form, by where they stand; the formula outlives the synthesis.
     normal: HashMap<(*const Formula, bool), NodeId>,
 }
@@ -105,6 +100,7 @@ impl<'a> Obligations<'a> {
         Obligations {
             atoms,
             nodes: vec![],
+            supports: vec![],
             known: HashMap::new(),
             obligations: vec![],
             numbers: HashMap::new(),
@@ -118,6 +114,14 @@ impl<'a> Obligations<'a> {
         let id = *self.known.entry(node).or_insert(fresh);
         if id == fresh {
             self.nodes.push(node);
+            let support = match node {
+                Node::True | Node::False | Node::Next(_) => 0,
+                Node::Literal(atom, _) => 1 << atom,
+                Node::And(a, b) | Node::Or(a, b) | Node::Until(a, b) | Node::Release(a, b) => {
+                    self.supports[a] | self.supports[b]
+                }
+            };
+            self.supports.push(support);
         }
         id
     }
@@ -250,79 +254,91 @@ impl<'a> Obligations<'a> {
         Ok(1 << number)
     }
 
-    /// The clauses of which the formula is the disjunction.
-    pub fn clauses(&mut self, node: NodeId, budget: &mut Budget) -> Result<Vec<Clause>, OverBudget> {
-        let all = match self.nodes[node] {
-            Node::True => vec![0],
-            Node::False => vec![],
-            Node::Or(a, b) => {
-                let mut all = self.clauses(a, budget)?;
-                all.extend(self.clauses(b, budget)?);
-                all
+    /// The clause of a formula: a conjunction is the obligations of both sides, and all else is one obligation.
+    pub fn clause(&mut self, node: NodeId) -> Result<Clause, OverBudget> {
+        let (mut clause, mut rest) = (0, vec![node]);
+        while let Some(node) = rest.pop() {
+            match self.nodes[node] {
+                Node::True => {}
+                Node::And(a, b) => rest.extend([a, b]),
+                _ => clause |= self.bit(node)?,
             }
-            Node::And(a, b) => {
-                let (a, b) = (self.clauses(a, budget)?, self.clauses(b, budget)?);
-                budget.fits(a.len() * b.len() * size_of::<Clause>())?;
-                a.iter().flat_map(|a| b.iter().map(move |b| a | b)).collect()
-            }
-            _ => vec![self.bit(node)?],
-        };
-        Ok(weakest(all, clause_is_weaker))
+        }
+        Ok(clause)
+    }
+    /// The propositions on which the moves of a clause depend.
+    pub fn support(&self, clause: Clause) -> Letter {
+        obligations_of(clause).fold(0, |support, number| support | self.supports[self.obligations[number]])
     }
 
-    /// The moves of a formula.
-    fn expansion(&mut self, node: NodeId, budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
-        if let Some(known) = self.expansions.get(&node) {
+    /// The moves of a formula on a letter.
+    fn expansion(&mut self, node: NodeId, letter: Letter, budget: &mut Budget) -> Result<Rc<[Move]>, OverBudget> {
+        let key = (node, letter & self.supports[node]);
+        if let Some(known) = self.expansions.get(&key) {
             return Ok(known.clone());
         }
         let moves = match self.nodes[node] {
             Node::True => vec![Move::FREE],
             Node::False => vec![],
-            Node::Literal(atom, true) => vec![Move { holds: 1 << atom, ..Move::FREE }],
-            Node::Literal(atom, false) => vec![Move { lacks: 1 << atom, ..Move::FREE }],
+            Node::Literal(atom, positive) => {
+                let holds = (letter >> atom & 1 == 1) == positive;
+                holds.then_some(Move::FREE).into_iter().collect()
+            }
             Node::Or(a, b) => {
-                let mut moves = self.expansion(a, budget)?;
-                moves.extend(self.expansion(b, budget)?);
+                let mut moves = self.expansion(a, letter, budget)?.to_vec();
+                moves.extend_from_slice(&self.expansion(b, letter, budget)?);
                 moves
             }
-            Node::And(a, b) => product(&self.expansion(a, budget)?, &self.expansion(b, budget)?, budget)?,
-            Node::Next(a) => {
-                let clauses = self.clauses(a, budget)?;
-                clauses.into_iter().map(|next| Move { next, ..Move::FREE }).collect()
+            Node::And(a, b) => {
+                let (a, b) = (self.expansion(a, letter, budget)?, self.expansion(b, letter, budget)?);
+                product(&a, &b, budget)?
             }
+            Node::Next(a) => vec![Move { next: self.clause(a)?, ..Move::FREE }],
             Node::Until(a, b) => {
                 let itself = self.bit(node)?;
-                let later = Move { next: itself, postponed: itself, ..Move::FREE };
-                let mut moves = self.expansion(b, budget)?;
-                moves.extend(product(&self.expansion(a, budget)?, &[later], budget)?);
+                let later = Move { next: itself, postponed: itself };
+                let mut moves = self.expansion(b, letter, budget)?.to_vec();
+                moves.extend(product(&self.expansion(a, letter, budget)?, &[later], budget)?);
                 moves
             }
             Node::Release(a, b) => {
                 let later = Move { next: self.bit(node)?, ..Move::FREE };
-                let mut released = self.expansion(a, budget)?;
+                let mut released = self.expansion(a, letter, budget)?.to_vec();
                 released.push(later);
-                product(&self.expansion(b, budget)?, &released, budget)?
+                // Where it is released for nothing, nobody need go on.
+                let released = weakest(released, Move::is_weaker, budget)?;
+                product(&self.expansion(b, letter, budget)?, &released, budget)?
             }
         };
-        let moves = weakest(moves, Move::is_weaker);
-        self.expansions.insert(node, moves.clone());
+        let moves: Rc<[Move]> = weakest(moves, Move::is_weaker, budget)?.into();
+        budget.take(moves.len() * size_of::<Move>() + 2 * size_of::<(NodeId, Letter)>())?;
+        self.expansions.insert(key, moves.clone());
         Ok(moves)
     }
 
-    /// The moves of a clause: one of each of its obligations, together.
-    pub fn moves(&mut self, clause: Clause, budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
-        let (mut moves, mut rest) = (vec![Move::FREE], clause);
-        while rest != 0 {
-            let number = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let further = self.expansion(self.obligations[number], budget)?;
-            moves = weakest(product(&moves, &further, budget)?, Move::is_weaker);
+    /// The moves of a clause on a letter: one of each of its obligations, together.
+    pub fn moves(&mut self, clause: Clause, letter: Letter, budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
+        let mut moves = vec![Move::FREE];
+        for number in obligations_of(clause) {
+            let further = self.expansion(self.obligations[number], letter, budget)?;
+            moves = weakest(product(&moves, &further, budget)?, Move::is_weaker, budget)?;
         }
         Ok(moves)
     }
 }
 
+/// The numbers of a clause's obligations.
+fn obligations_of(clause: Clause) -> impl Iterator<Item = usize> {
+    let mut rest = clause;
+    std::iter::from_fn(move || {
+        let number = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (number < Clause::BITS as usize).then_some(number)
+    })
+}
+
 fn product(a: &[Move], b: &[Move], budget: &mut Budget) -> Result<Vec<Move>, OverBudget> {
+    budget.work(a.len() * b.len())?;
     budget.fits(a.len() * b.len() * size_of::<Move>())?;
-    Ok(a.iter().flat_map(|a| b.iter().filter_map(move |b| a.and(b))).collect())
+    Ok(a.iter().flat_map(|a| b.iter().map(move |b| a.and(b))).collect())
 }

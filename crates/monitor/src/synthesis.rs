@@ -10,9 +10,9 @@
 //! # Why it is right
 //! Write L(S) for the words that satisfy at least one clause of the set S. The claim is that after the letters u of any word, L(yes) is
 //! exactly the set of continuations w with uw ⊨ φ, and L(no) the set of those with uw ⊭ φ.
-//! 1. *Start.* A formula is equivalent to the disjunction of its clauses, by distribution.
-//! 2. *Step.* By the expansion laws, which are equivalences of the logic, aw satisfies a clause if and only if the letter a allows some
-//!    move of the clause and w satisfies the move's destination. So the step takes L(S) to { w : aw ∈ L(S) }.
+//! 1. *Start.* A formula is equivalent to its one clause: the obligations that it is the conjunction of.
+//! 2. *Step.* By the expansion laws, which are equivalences of the logic, aw satisfies a clause if and only if w
+//!    satisfies the destination of one of its moves on a. So the step takes L(S) to { w : aw ∈ L(S) }.
 //! 3. *Leaving out.* A clause that no word satisfies adds nothing to L. If C ⊆ D as sets of obligations, L(D) ⊆ L(C), so D adds nothing.
 //! 4. *Verdict.* As no unsatisfiable clause is kept, L(S) is empty if and only if S is. So *false* is said if and only if no
 //!    continuation satisfies the property, *true* if and only if none violates it: the verdicts of LTL3, none later than it could be.
@@ -27,7 +27,7 @@
 use crate::budget::{Budget, OverBudget};
 use crate::clauses::{ClauseGraph, Lasso};
 use crate::formula::Formula;
-use crate::moore::{try_explore, Moore};
+use crate::moore::{explore, Moore};
 use crate::obligations::{clause_is_weaker, weakest, Letter, Obligations};
 use crate::verdict::Verdict;
 use std::fmt;
@@ -143,7 +143,7 @@ impl Synthesis {
         formula: &Formula,
         atoms: &[String],
         letters: &[Letter],
-        mut budget: Budget,
+        budget: &mut Budget,
     ) -> Result<Self, SynthesisError> {
         if atoms.len() > Letter::BITS as usize {
             return Err(SynthesisError::TooManyAtoms { count: atoms.len(), limit: Letter::BITS as usize });
@@ -159,27 +159,20 @@ impl Synthesis {
                 let name = formula.atoms().into_iter().find(unknown).unwrap_or_default();
                 return Err(SynthesisError::UnknownAtom { name, known: atoms.to_vec() });
             };
-            starts.push(obligations.clauses(node, &mut budget)?);
+            starts.push(obligations.clause(node)?);
         }
-        let graph = ClauseGraph::explore(&mut obligations, &starts.concat(), letters, &mut budget)?;
-        let number = |clauses: &[u128]| {
-            let numbers = clauses.iter().filter_map(|&clause| graph.number(clause));
-            reduced(&graph, numbers.filter(|&clause| graph.is_satisfiable(clause)).collect())
-        };
-        let initial = State { yes: number(&starts[0]), no: number(&starts[1]) }.settled();
-        let step = |state: &State, input: usize| {
+        let graph = ClauseGraph::explore(&mut obligations, &starts, letters, budget)?;
+        let number = |clause| graph.number(clause).filter(|&clause| graph.is_satisfiable(clause)).into_iter().collect();
+        let initial = State { yes: number(starts[0]), no: number(starts[1]) }.settled();
+        let step = |state: &State, input: usize, budget: &mut Budget| {
             if state.verdict().is_final() {
                 return Ok(state.clone());
             }
-            let after = |clauses| successors(&graph, clauses, letters[input]);
-            Ok::<_, OverBudget>(State { yes: after(&state.yes), no: after(&state.no) }.settled())
+            let mut after = |clauses| successors(&graph, clauses, letters[input], budget);
+            Ok(State { yes: after(&state.yes)?, no: after(&state.no)? }.settled())
         };
-        // A state is kept twice, with its number and in the list; and it has a row.
-        let admit = |state: &State| {
-            let words = state.yes.len() + state.no.len();
-            budget.take(2 * (size_of::<State>() + words * size_of::<u32>()) + (letters.len() + 1) * size_of::<u32>())
-        };
-        let explored = try_explore(initial, letters.len(), step, admit)?;
+        let size = |state: &State| (state.yes.len() + state.no.len()) * size_of::<u32>();
+        let explored = explore(initial, letters.len(), budget, step, size)?;
         let machine = explored.map_outputs(State::verdict);
         Ok(Synthesis { machine, states: explored.into_states(), graph })
     }
@@ -201,17 +194,20 @@ impl Synthesis {
     }
 }
 
-fn reduced(graph: &ClauseGraph, mut numbers: Vec<u32>) -> Vec<u32> {
+/// The clauses that the moves of these lead to on a letter, without those that demand as much as another one.
+fn successors(
+    graph: &ClauseGraph,
+    clauses: &[u32],
+    letter: Letter,
+    budget: &mut Budget,
+) -> Result<Vec<u32>, OverBudget> {
+    let edges = clauses.iter().flat_map(|&clause| graph.on(clause, letter));
+    let mut numbers: Vec<u32> = edges.map(|edge| edge.to).filter(|&to| graph.is_satisfiable(to)).collect();
+    budget.work(clauses.len() + numbers.len())?;
     numbers.sort_unstable();
     numbers.dedup();
     let clause = |number: &u32| graph.clauses[*number as usize];
-    let mut kept = weakest(numbers, |a, b| clause_is_weaker(&clause(a), &clause(b)));
+    let mut kept = weakest(numbers, |a, b| clause_is_weaker(&clause(a), &clause(b)), budget)?;
     kept.sort_unstable();
-    kept
-}
-
-fn successors(graph: &ClauseGraph, clauses: &[u32], letter: Letter) -> Vec<u32> {
-    let edges = clauses.iter().flat_map(|&clause| &graph.edges[clause as usize]);
-    let allowed = edges.filter(|edge| edge.choice.allows(letter) && graph.is_satisfiable(edge.to));
-    reduced(graph, allowed.map(|edge| edge.to).collect())
+    Ok(kept)
 }

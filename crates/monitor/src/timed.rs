@@ -4,6 +4,7 @@
 //! which conditions hold after the event. What is left for run time is one stamp, or one for each stage of a chain.
 
 use crate::automaton::Automaton;
+use crate::budget::{Budget, OverBudget};
 use crate::clock::{Rule, TimedDescriptor, TimedStepper, CONDITION, DEMAND, MOST_STAGES};
 use crate::compose::{ComposeError, Product, Specification};
 use crate::encode::encode;
@@ -38,6 +39,12 @@ pub enum TimedError {
 impl From<ComposeError> for TimedError {
     fn from(error: ComposeError) -> Self {
         TimedError::Compose(error)
+    }
+}
+
+impl From<OverBudget> for TimedError {
+    fn from(error: OverBudget) -> Self {
+        TimedError::Compose(ComposeError::OverBudget(error))
     }
 }
 
@@ -142,8 +149,10 @@ impl Timed {
         let (rule, formulas) = rule(property)?;
         let specification =
             Specification { automata: automata.to_vec(), events: events.to_vec(), ..Specification::default() };
-        let product = Product::new(&specification)?;
+        let budget = &mut { specification.budget };
+        let product = Product::new(&specification, &property.atoms())?;
         let propositions = product.propositions(property.atoms())?;
+        let operators: usize = formulas.iter().map(|formula| 1 + formula.operators()).sum();
         let class = |tuple: &[u32], event: usize| {
             let letter = propositions.letter(tuple, event);
             let holds = |name: &str| {
@@ -153,12 +162,15 @@ impl Timed {
             let values = formulas.iter().map(|formula| formula.value(&holds).unwrap_or(false));
             values.enumerate().fold(0, |class, (bit, value)| class | u8::from(value) << bit)
         };
-        let step = |(tuple, _): &(Vec<u32>, u8), event: usize| {
+        let step = |(tuple, _): &(Vec<u32>, u8), event: usize, budget: &mut Budget| {
+            budget.work(tuple.len() + operators)?;
             let tuple = product.step(tuple, event);
             let class = class(&tuple, event);
-            (tuple, class)
+            Ok((tuple, class))
         };
-        let machine = explore((product.initial(), 0), events.len(), step).map_outputs(|(_, class)| *class).minimised();
+        let size = |(tuple, _): &(Vec<u32>, u8)| tuple.len() * size_of::<u32>();
+        let explored = explore((product.initial(), 0), events.len(), budget, step, size)?;
+        let (machine, _) = explored.map_outputs(|(_, class)| *class).minimised_from(budget)?;
         let occurs = |f: &dyn Fn(u8) -> bool| machine.next.iter().any(|&state| f(machine.output(state)));
         let breakable = match rule {
             Rule::Response(_) | Rule::Freshness(_) => occurs(&|class| class & (CONDITION | DEMAND) == CONDITION),

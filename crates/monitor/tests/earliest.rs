@@ -23,7 +23,7 @@ fn try_one(seed: u64, tally: &mut Tally) {
     let formula = formula(&mut random, operators, count);
     let atoms: Vec<String> = ATOMS[..count].iter().map(|&name| name.into()).collect();
     let letters = all_letters(count).expect("few atoms");
-    let synthesis = match Synthesis::new(&formula, &atoms, &letters, Budget::new(8 << 20)) {
+    let synthesis = match Synthesis::new(&formula, &atoms, &letters, &mut Budget::new(8 << 20, 10_000_000)) {
         Ok(synthesis) => synthesis,
         Err(SynthesisError::OverBudget(_)) => {
             tally.over_budget += 1;

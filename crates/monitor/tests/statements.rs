@@ -14,7 +14,7 @@ fn statement_01_the_intermediate_monitor_of_the_use_case_has_three_states() {
     let formula = Formula::parse(USE_CASE).expect("a formula");
     let atoms: Vec<String> = formula.atoms().into_iter().collect();
     let letters = all_letters(atoms.len()).expect("four atoms");
-    let machine = Synthesis::new(&formula, &atoms, &letters, Budget::default()).expect("a machine").machine;
+    let machine = Synthesis::new(&formula, &atoms, &letters, &mut Budget::default()).expect("a machine").machine;
     assert_eq!(machine.minimised().states(), 3);
     // Over the combinations that the automata allow, waiting for `begin` and having begun cannot be told apart: one less.
     assert_eq!(dataflow::machine(0).intermediate, [2]);
@@ -111,7 +111,7 @@ fn statement_06_the_direct_monitor_and_product_with_formula_agree_on_random_trac
         let formula = Formula::parse(text).expect("a formula");
         let atoms: Vec<String> = formula.atoms().into_iter().collect();
         let letters = all_letters(atoms.len()).expect("few atoms");
-        let alone = Synthesis::new(&formula, &atoms, &letters, Budget::default()).expect("a machine").machine;
+        let alone = Synthesis::new(&formula, &atoms, &letters, &mut Budget::default()).expect("a machine").machine;
         let (mut below, mut verdicts) = (numbers(6 + number as u64), 0);
         for _ in 0..2_000 {
             let mut stepper = encoded.stepper(false).expect("a sound table");
