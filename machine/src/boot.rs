@@ -17,9 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Facts, Image, Interleaved, Request};
 use tactus_model::{DeviceKind, System, TaskPlacement};
-use tactus_record::{EventKind, Record};
 use tactus_report::{ColourUse, Details};
-use tactus_time::{CoreId, TaskId};
+use tactus_time::TaskId;
 use tactus_trace::{HeapUse, Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
@@ -226,20 +225,11 @@ pub fn boot_with(
         let Facts { kernel_colours: bits, colours, .. } = image.facts;
         let kernel = read(count, Interleaved { bits, colours })?;
         trace.observed = kernel.cores;
-        for (core, lost) in kernel.dropped.into_iter().enumerate().filter(|(_, lost)| *lost > 0) {
-            trace.observed[core].push(lost_events(core, lost));
-        }
     }
     let wanted = system.platform.colours > 1 || models;
     let colours = wanted.then(|| sight::look(image, &ended.rings)).transpose().map_err(machine)?;
     let heaps = heaps::read(&image.facts, &ended.rings).map_err(machine)?;
     Ok(Ran { trace, schedulers, colours, heaps, took: ended.took })
-}
-
-/// Stands in a trace for events of monitors that did not fit into a core's ring: no event has this number.
-fn lost_events(core: usize, lost: u64) -> Record {
-    let (time, kind) = (tactus_time::Instant::ZERO, EventKind::Observed);
-    Record { time, arg: lost, job: u32::MAX, task: None, kind, level: 0, core: CoreId(core as u8), ticket: 0 }
 }
 
 /// Boots the machine and waits for its end.

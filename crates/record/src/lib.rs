@@ -108,11 +108,12 @@ pub enum EventKind {
     /// `arg`: an instant (ns).
     Input = 40,
     /// An event that monitors watch has happened, and they have taken it. `job`: its number among those of the system. `level` byte: the
-    /// group of monitors that agree on one order. `ticket`: its place in that order, from 1. Written by the kernel.
+    /// group of monitors that agree on one order. `ticket`: its place in that order, from 1. Written by the kernel. With `u32::MAX` for the
+    /// number: there was no room for more of the event `arg`, or for any if that is no event either.
     Observed = 41,
-    /// A monitor has come to a verdict. `job`: its number in the system file. `level` byte: 1 true, 0 false. `ticket`: the place of the
-    /// event in its group's order at which it was found. `arg`: 1 if that event brought it, 0 if what it awaited did not come in
-    /// time; the record's time is then the last at which that was in time. Written by the kernel.
+    /// A monitor has come to a verdict. `job`: its number in the system file. `level` byte: 1 true, 0 false, 2 further verdicts of it did
+    /// not fit. `ticket`: the place of the event in its group's order at which it was found. `arg`: 1 if that event brought it, 0 if what it
+    /// awaited did not come in time; the record's time is then the last at which that was in time. Written by the kernel.
     Concluded = 42,
     /// The scheduler refused a call of the job, and did nothing else: the first of its task on this core. `arg`: [`CallRefusal`].
     CallRefused = 43,

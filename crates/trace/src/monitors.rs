@@ -139,20 +139,30 @@ struct Recorded<'a> {
     events: Vec<(u8, u32, Instant, &'a Occurrence)>,
     /// Monitor, place, when, what, and whether the event of that place brought it.
     conclusions: Vec<(u32, u32, Instant, Verdict, bool)>,
-    /// Whether records are missing.
-    lost: bool,
+    /// The events of which records are missing; none in place of any.
+    lost: Vec<Option<&'a Occurrence>>,
+    /// The monitors of which verdicts are missing.
+    unheard: Vec<u32>,
 }
 
 impl<'a> Recorded<'a> {
     fn of(view: &'a View, trace: &Trace) -> Recorded<'a> {
         let alphabet = alphabet(&view.monitors);
-        let mut it = Recorded { monitors: &view.monitors, events: Vec::new(), conclusions: Vec::new(), lost: false };
+        let mut it = Recorded {
+            monitors: &view.monitors,
+            events: Vec::new(),
+            conclusions: Vec::new(),
+            lost: Vec::new(),
+            unheard: Vec::new(),
+        };
         for record in trace.observed.iter().flatten() {
             match (record.kind, alphabet.get(record.job as usize)) {
                 (EventKind::Observed, Some(what)) => {
                     it.events.push((record.level, record.ticket, record.time, *what));
                 }
-                (EventKind::Observed, None) => it.lost = true,
+                // The kernel names the event of which it could record no more.
+                (EventKind::Observed, None) => it.lost.push(alphabet.get(record.arg as usize).copied()),
+                _ if record.level > 1 => it.unheard.push(record.job),
                 _ => {
                     let verdict = if record.level == 1 { Verdict::True } else { Verdict::False };
                     it.conclusions.push((record.job, record.ticket, record.time, verdict, record.arg == 1));
@@ -196,7 +206,8 @@ impl<'a> Recorded<'a> {
             event: None,
             path: Vec::new(),
         };
-        if self.lost {
+        let watches = |what: &Occurrence| monitor.events.iter().any(|(_, own)| own == what);
+        if self.unheard.contains(&(number as u32)) || self.lost.iter().any(|lost| lost.is_none_or(watches)) {
             finding.conclusions = own.iter().map(conclusion).collect();
             return;
         }

@@ -11,7 +11,8 @@ pub const NONE: u32 = u32::MAX;
 
 /// Words of a row of each table.
 pub mod words {
-    /// First of its steps, their number, group.
+    /// First of its steps, their number, group; from bit 16 of that on, where a component can cause it as often as it likes, one more than
+    /// the share of the record that it has ([`super::MAX_SHARES`]).
     pub const EVENT: usize = 3;
     /// Monitor, column.
     pub const STEP: usize = 2;
@@ -48,6 +49,8 @@ pub const MESSAGE_WORDS: usize = 8;
 pub const MAX_SLOTS: u32 = 4096;
 /// The most monitors of an image.
 pub const MAX_MONITORS: u32 = 64;
+/// The most events with a share of the record of their own; further ones have the last one together.
+pub const MAX_SHARES: u32 = 64;
 /// The most rows of any other table.
 pub const MAX_ROWS: u32 = 4096;
 

@@ -7,9 +7,9 @@
 use crate::parts::{Parts, SCHEDULER};
 use crate::ImageError;
 use tactus_abi::layout::PAGE;
-use tactus_abi::monitors::{action, hash, place_of, watched, words, Head, MAX_SLOTS, MESSAGE_WORDS, NONE};
+use tactus_abi::monitors::{action, hash, place_of, watched, words, Head, MAX_SHARES, MAX_SLOTS, MESSAGE_WORDS, NONE};
 use tactus_model::System;
-use tactus_monitor::{alphabet, Action, Built, Occurrence, OccurrenceKind};
+use tactus_monitor::{alphabet, Action, Built, Occurrence, OccurrenceKind, SubjectKind};
 
 /// What an image has of monitors; all empty where the system has none.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub(crate) fn lay_out(system: &System, parts: &Parts) -> Result<Watched, ImageEr
         events.iter().position(is).map_or(NONE, |event| event as u32)
     };
     let (groups, group_of) = groups(system, &events);
-    let mut rows = Rows::default();
+    let (mut rows, mut shares) = (Rows::default(), 0);
     for (event, occurrence) in events.iter().enumerate() {
         let first = rows.steps.len() / words::STEP;
         for (monitor, it) in system.monitors.iter().enumerate() {
@@ -56,7 +56,14 @@ pub(crate) fn lay_out(system: &System, parts: &Parts) -> Result<Watched, ImageEr
         }
         let count = rows.steps.len() / words::STEP - first;
         let group = system.monitors.iter().position(|it| it.events.iter().any(|(_, what)| what == *occurrence));
-        rows.events.extend([first as u32, count as u32, group_of[group.unwrap_or(0)]]);
+        let share = match occurrence.kind.subject() {
+            SubjectKind::Channel | SubjectKind::Component => {
+                shares = (shares + 1).min(MAX_SHARES);
+                shares
+            }
+            _ => 0,
+        };
+        rows.events.extend([first as u32, count as u32, group_of[group.unwrap_or(0)] | share << 16]);
         rows.cause(system, parts, event as u32, occurrence)?;
     }
     let mut tables = Vec::new();

@@ -8,6 +8,7 @@ use tactus_model::{
     Action, Demand, JobAction, JobStep, Part, Program, Server, ServerKind, System, Task, KERNEL_MEMORY, MAX_MEMORY,
     MOST_LOOKS,
 };
+use tactus_monitor::Occurrence;
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Duration, TaskId};
 
@@ -49,6 +50,8 @@ const LEAST_RECORDS_PER_JOB: u64 = 8;
 const THREAD_JOB: Duration = Duration::from_millis(2);
 /// The smallest ring (bytes).
 const SMALLEST_RING: u64 = 64 << 10;
+/// The smallest that is wanted where monitors look at what components do, which do it as often as they like (bytes).
+const SMALLEST_OF_MONITORS: u64 = 256 << 10;
 
 /// `bytes` rounded up to whole pages.
 pub(crate) fn pages(bytes: u64) -> u64 {
@@ -233,7 +236,15 @@ fn wanted_ring(system: &System, restarts: u64) -> u64 {
         turns(system, n).saturating_mul(each).saturating_add(quota::records(system, n, jobs(system, TaskId(n as u16))))
     };
     let all = worst_core(system, 1, of_task).saturating_add(worst_periods(system)).saturating_add(restarts);
-    ring_for(all.saturating_mul(5) / 4).max(SMALLEST_RING)
+    let watches = |(_, it): &(String, Occurrence)| it.kind.is_of_components();
+    let watched = system.monitors.iter().flat_map(|monitor| &monitor.events).any(watches);
+    let ring = ring_for(all.saturating_mul(5) / 4).max(SMALLEST_RING);
+    if watched {
+        // Half of the kernel's ring is theirs.
+        (2 * ring).max(SMALLEST_OF_MONITORS)
+    } else {
+        ring
+    }
 }
 
 /// Records of the most periods that servers begin on one core, as if each had its shortest one all along, and of the looks at a counter of

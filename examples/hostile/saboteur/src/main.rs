@@ -11,6 +11,7 @@ tactus_rt::component! { job: harm, services: [answer] }
 
 /// Something that may be called with anything.
 fn answer(caller: Caller, words: [u64; 5]) -> [u64; 2] {
+    assert!(name_text(&info().name) != "crasher", "as each time");
     // Not its own job: the scheduler must not believe it.
     let ended = calls::invoke(0, words).is_ok_and(|[refused, _]| refused == 0);
     assert!(!ended, "a service has ended the job of its client");
@@ -68,7 +69,14 @@ fn harm(job: &Job) {
         "backwards" => privileged(15),
         "forbidden-calls" => forbidden_calls(),
         "early-and-often" => early_and_often(),
-        "give-up" => panic!("on purpose"),
+        "give-up" | "panic-often" => panic!("on purpose"),
+        "flood-signals" => flood(job, || job.signal(0x7fff, false)),
+        "flood-requests" => flood(job, || (0..8).for_each(|client| job.signal(0x4000 + client, true))),
+        "flood-waits" => flood(job, || _ = job.wait_until(tactus_rt::time::Instant::ZERO)),
+        "flood-arrivals" => flood(job, || _ = tactus_rt::grant("raise").call([0; 5])),
+        "flood-sections" => flood_sections(job),
+        "flood-crashes" => flood(job, || _ = tactus_rt::grant("answer").call([0; 5])),
+        "flood-events" => flood(job, || _ = READY.raise()),
         name if name.starts_with("random-calls") => random_calls(job),
         other => panic!("saboteur does not know {other}"),
     }
@@ -190,6 +198,33 @@ fn early_and_often() {
 }
 
 static RANDOM: AtomicU64 = AtomicU64::new(0);
+
+static READY: tactus_rt::Signal = tactus_rt::Signal::new("ready");
+
+/// Does so again and again, within what the job may take.
+fn flood(job: &Job, once: impl Fn()) {
+    while job.charged() < FLOODING_TIME {
+        (0..8).for_each(|_| once());
+    }
+}
+
+const FLOODING_TIME: tactus_rt::time::Duration = tactus_rt::time::Duration::from_micros(800);
+
+/// Claims to hold now this and now that, all at once or nothing, and calls the scheduler for it.
+fn flood_sections(job: &Job) {
+    use tactus_rt::abi::layout::{PAGE, SECTION_PAGE};
+    let held = (SECTION_PAGE + u64::from(job.task()) * PAGE) as *mut u64;
+    flood(job, || {
+        job.enter(0);
+        // SAFETY: a page that the component may write, in which nothing lies that Rust knows of. What stands there is a lie.
+        unsafe { held.write_volatile(awkward()) };
+        let grant = (0..16).filter(|grant| name_text(&info().grants[*grant]) == "section");
+        grant.for_each(|grant| [0, 1].into_iter().for_each(|asks| _ = calls::invoke(grant as u64, [asks, 0, 0, 0, 0])));
+        job.leave();
+    });
+    // SAFETY: as above.
+    unsafe { held.write_volatile(0) };
+}
 
 /// A xorshift generator: the same numbers in every run, others in every component.
 fn random() -> u64 {

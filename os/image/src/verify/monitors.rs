@@ -5,7 +5,7 @@ use super::fault::{rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use tactus_abi::image::MemoryKind;
 use tactus_abi::layout::MAX_CORES;
-use tactus_abi::monitors::{action, words, Head, MAX_SLOTS, NONE};
+use tactus_abi::monitors::{action, words, Head, MAX_SHARES, MAX_SLOTS, NONE};
 use tactus_monitor::Stored;
 
 /// The number of its memory object, its bytes, and the words of which they are.
@@ -40,7 +40,10 @@ pub(super) fn check(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     let is_event = |event: u32| event == NONE || event < head.events;
     for row in rows(0, words::EVENT) {
         let steps = row[0].checked_add(row[1]).is_some_and(|end| end <= head.steps);
-        check(steps && row[2] < head.groups, "has a monitored event with steps or a group that there are not")?;
+        check(
+            steps && row[2] & 0xffff < head.groups && row[2] >> 16 <= MAX_SHARES,
+            "has a monitored event with steps or a group that there are not",
+        )?;
     }
     for row in rows(1, words::STEP) {
         check(row[0] < head.monitors, "steps a monitor that there is not")?;

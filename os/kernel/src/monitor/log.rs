@@ -1,21 +1,53 @@
 //! What monitors saw, for the trace: each core writes a ring of its own in the trace memory, which no component sees.
+//!
+//! Events that a component can cause as often as it likes have half of the ring; half of that is divided among them, so that a flood of one
+//! is lost alone. The first verdict of each monitor finds room whatever else was recorded.
 
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
 use tactus_abi::layout::MAX_CORES;
-use tactus_record::{EventKind, RingHeader, Stored, RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_abi::monitors::{MAX_MONITORS, MAX_SHARES, NONE};
+use tactus_record::{EventKind, RingHeader, Stored, Subject, RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_time::{CoreId, Instant};
 
-/// Records that a full ring still has room for, so that a flood of events hides no verdict.
-const VERDICTS: u64 = 64;
+/// Records that a full ring still has room for: the first verdict of each monitor, and that further ones were lost; and that events were,
+/// of each share and of none.
+const RESERVED: u64 = (2 * MAX_MONITORS + MAX_SHARES + 1) as u64;
+/// The level byte of the record that further verdicts of a monitor were lost.
+const LOST: u8 = 2;
+const _: () = assert!(MAX_MONITORS <= u64::BITS && MAX_SHARES <= u64::BITS);
 
 /// One core's ring.
 struct Ring {
     /// Where its head is; null if there is none.
     head: *mut u64,
     capacity: u64,
-    /// Records of events find room up to here.
-    events: u64,
+    /// What needs no room that is kept for something finds room up to here.
+    limit: u64,
+    /// How many records each share holds.
+    shares: [u32; MAX_SHARES as usize],
+    /// How many such records are beyond their shares.
+    beyond: u64,
+    /// The shares of which events were lost, as bits; and whether others were.
+    lost: (u64, bool),
+    /// The monitors that have come to a verdict here, as bits; and those of which one was lost.
+    concluded: [u64; 2],
     written: u64,
     dropped: u64,
+}
+
+impl Ring {
+    const NONE: Ring = Ring {
+        head: core::ptr::null_mut(),
+        capacity: 0,
+        limit: 0,
+        shares: [0; MAX_SHARES as usize],
+        beyond: 0,
+        lost: (0, false),
+        concluded: [0; 2],
+        written: 0,
+        dropped: 0,
+    };
 }
 
 struct Rings([UnsafeCell<Ring>; MAX_CORES]);
@@ -23,10 +55,10 @@ struct Rings([UnsafeCell<Ring>; MAX_CORES]);
 // SAFETY: each ring is written during set-up, then by its own core alone, whose kernel is not preempted.
 unsafe impl Sync for Rings {}
 
-static RINGS: Rings = Rings(
-    [const { UnsafeCell::new(Ring { head: core::ptr::null_mut(), capacity: 0, events: 0, written: 0, dropped: 0 }) };
-        MAX_CORES],
-);
+static RINGS: Rings = Rings([const { UnsafeCell::new(Ring::NONE) }; MAX_CORES]);
+
+/// Into how many shares half of a ring is divided.
+static SHARES: AtomicU32 = AtomicU32::new(0);
 
 /// Words of the head that are written: see [`RingHeader`].
 const WRITTEN: usize = 1;
@@ -43,32 +75,107 @@ pub fn set_up(memory: *mut u64, bytes: u64, cores: u64) {
         unsafe {
             let head = memory.byte_add(core * each as usize);
             head.cast::<[u8; RING_HEADER_BYTES]>().write(words);
-            let events = capacity - VERDICTS.min(capacity / 2);
-            *ring.get() = Ring { head, capacity, events, written: 0, dropped: 0 };
+            *ring.get() = Ring { head, capacity, limit: capacity - RESERVED.min(capacity / 2), ..Ring::NONE };
         }
     }
 }
 
-/// Writes a record into the ring of this core.
-pub fn put(core: u64, kind: EventKind, record: Stored) {
-    let Some(ring) = RINGS.0.get(core as usize) else { return };
-    // SAFETY: this core's own, and nobody else in the kernel of this core has a reference to it.
-    unsafe {
-        let ring = &mut *ring.get();
-        let limit = if kind == EventKind::Concluded { ring.capacity } else { ring.events };
-        if ring.head.is_null() {
+/// Divides half of each ring. During set-up.
+pub fn divide(shares: u32) {
+    SHARES.store(shares, Ordering::Relaxed);
+}
+
+/// Records an event of this core. `share`: its share and one, 0 if it has none.
+#[inline(never)]
+pub fn put_event(core: u64, record: Stored, share: u32) {
+    let Some(ring) = of(core) else { return };
+    let has_room = share == 0 || ring.takes(share);
+    if has_room && ring.written < ring.limit {
+        ring.write(record);
+    } else {
+        ring.drop_event(record, share);
+    }
+}
+
+/// Records a verdict that this core found.
+#[inline(never)]
+pub fn put_verdict(core: u64, record: Stored, monitor: u32) {
+    let Some(ring) = of(core) else { return };
+    let bit = 1_u64.checked_shl(monitor).unwrap_or(0);
+    let [has_some, has_lost] = ring.concluded.map(|monitors| monitors & bit != 0);
+    if !has_some || ring.written < ring.limit {
+        ring.concluded[0] |= bit;
+        return ring.write(record);
+    }
+    ring.count_dropped();
+    if !has_lost {
+        ring.concluded[1] |= bit;
+        let (at, core) = (Instant::from_nanos(record.time), CoreId(core as u8));
+        ring.write(Stored::about(Subject::NONE.with_level(LOST), at, core, EventKind::Concluded, monitor, 0));
+    }
+}
+
+/// The core's ring, if there is one.
+fn of(core: u64) -> Option<&'static mut Ring> {
+    let ring = RINGS.0.get(core as usize)?;
+    // SAFETY: this core's own, and nobody else in the kernel of this core has a reference to it: each function here lets go of it
+    // before it returns.
+    let ring = unsafe { &mut *ring.get() };
+    (!ring.head.is_null()).then_some(ring)
+}
+
+impl Ring {
+    /// Whether an event of this share, and one, has room in it or beyond it.
+    fn takes(&mut self, share: u32) -> bool {
+        let quarter = self.limit / 4;
+        let most = quarter / u64::from(SHARES.load(Ordering::Relaxed).max(1));
+        let count = &mut self.shares[(share as usize).saturating_sub(1) % MAX_SHARES as usize];
+        if u64::from(*count) < most {
+            *count += 1;
+            return true;
+        }
+        let has_room = self.beyond < quarter;
+        self.beyond += u64::from(has_room);
+        has_room
+    }
+
+    fn write(&mut self, record: Stored) {
+        if self.written >= self.capacity {
             return;
         }
-        if ring.written >= limit {
-            ring.dropped += 1;
-            return ring.head.add(DROPPED).write_volatile(ring.dropped);
-        }
         // SAFETY: below the capacity, hence inside the ring.
-        let at = ring.head.byte_add(RING_HEADER_BYTES + ring.written as usize * RECORD_BYTES);
-        for (n, word) in record.words().into_iter().enumerate() {
-            at.add(n).write_volatile(word);
+        unsafe {
+            let at = self.head.byte_add(RING_HEADER_BYTES + self.written as usize * RECORD_BYTES);
+            for (n, word) in record.words().into_iter().enumerate() {
+                at.add(n).write_volatile(word);
+            }
+            self.written += 1;
+            self.head.add(WRITTEN).write_volatile(self.written);
         }
-        ring.written += 1;
-        ring.head.add(WRITTEN).write_volatile(ring.written);
+    }
+
+    fn count_dropped(&mut self) {
+        self.dropped += 1;
+        // SAFETY: a word of the head.
+        unsafe { self.head.add(DROPPED).write_volatile(self.dropped) };
+    }
+
+    /// What does not fit is counted; the first time for each share it is recorded that something was lost, and of which event.
+    #[cold]
+    fn drop_event(&mut self, record: Stored, share: u32) {
+        self.count_dropped();
+        let (event, is_first) = match share.checked_sub(1) {
+            Some(share) => {
+                let is_first = self.lost.0 >> share & 1 == 0;
+                self.lost.0 |= 1 << share;
+                // The last one may be several events'.
+                (if share + 1 < MAX_SHARES { record.job() } else { NONE }, is_first)
+            }
+            None => (NONE, !core::mem::replace(&mut self.lost.1, true)),
+        };
+        if is_first {
+            let (at, core) = (Instant::from_nanos(record.time), CoreId(record.place as u8));
+            self.write(Stored::about(Subject::NONE, at, core, EventKind::Observed, NONE, event.into()));
+        }
     }
 }

@@ -136,7 +136,7 @@ fn happened<Held: Rank>(
     (event, at): (u32, u64),
     order: &mut Order<Held>,
 ) -> Demands {
-    let Some((steps, group)) = tables.event(event) else { return Demands::default() };
+    let Some((steps, group, share)) = tables.event(event) else { return Demands::default() };
     let taken = tables.within((core, group), order, |within| {
         let now = at.max(within.place.now);
         within.place.now = now;
@@ -151,7 +151,7 @@ fn happened<Held: Rank>(
             event,
             0,
         );
-        log::put(core, EventKind::Observed, record.with_ticket(place));
+        log::put_event(core, record.with_ticket(place), share);
         let mut demands = Demands::default();
         for step in steps.chunks_exact(words::STEP) {
             let (monitor, column) = (step[0], step[1]);
@@ -179,7 +179,7 @@ fn happened<Held: Rank>(
 #[cold]
 fn astray(core: u64, event: u32, at: u64) -> Demands {
     let (at, core_id) = (Instant::from_nanos(at), CoreId(core as u8));
-    log::put(core, EventKind::Observed, Stored::about(Subject::NONE, at, core_id, EventKind::Observed, event, 0));
+    log::put_event(core, Stored::about(Subject::NONE, at, core_id, EventKind::Observed, event, 0), 0);
     Demands::default()
 }
 
@@ -215,7 +215,7 @@ fn conclude(
         let level = u8::from(verdict == Verdict::True);
         let subject = Subject::NONE.with_level(level);
         let record = Stored::about(subject, at, CoreId(core as u8), EventKind::Concluded, monitor, by_event);
-        log::put(core, EventKind::Concluded, record.with_ticket(within.place.events));
+        log::put_verdict(core, record.with_ticket(within.place.events), monitor);
         if verdict == Verdict::False {
             VIOLATIONS.fetch_add(1, Ordering::Relaxed);
         }
@@ -268,7 +268,7 @@ fn expiries(core: &Core, at: u64) -> (Demands, u64) {
 #[cold]
 #[inline(never)]
 fn look_ahead(tables: &'static Tables, core: &mut Core, event: u32) {
-    let Some((steps, group)) = tables.event(event) else { return };
+    let Some((steps, group, _)) = tables.event(event) else { return };
     let first = tables.within((core.id, group), &mut Order::unlocked(), |within| {
         let expiry = |step: &[u32]| within.watcher(step[0])?.expiry();
         steps.chunks_exact(words::STEP).filter_map(expiry).min()

@@ -4,13 +4,14 @@
 //! all happen on one core is that core's, as everything of a core is. Any other has a lock, the only one in the kernel beside those
 //! of channels: cores get it in the order in which they ask, so that each waits for as many steps as there are other cores.
 
+use super::log;
 use crate::arch::protect::piece;
 use crate::component::{self, Grant};
 use crate::frames::Frames;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use tactus_abi::layout::{MAX_CORES, MAX_THREADS, PAGE};
-use tactus_abi::monitors::{action, place_of, words, Head, MESSAGE_WORDS, NONE};
+use tactus_abi::monitors::{action, place_of, words, Head, MAX_SHARES, MESSAGE_WORDS, NONE};
 use tactus_monitor::{Stored, Watcher};
 use tactus_sync::{Lock, Order, Rank};
 
@@ -173,12 +174,13 @@ impl Tables {
         Some(act(&mut Within { place, tables: self, group: number }))
     }
 
-    /// The steps of an event, each with monitor and column, and its group.
+    /// The steps of an event, each with monitor and column; its group; and its share of the record and one, 0 if it has none.
     #[inline(always)]
-    pub fn event(&self, number: u32) -> Option<(&'static [u32], u32)> {
+    pub fn event(&self, number: u32) -> Option<(&'static [u32], u32, u32)> {
         let row = self.events.get(number as usize * words::EVENT..)?.first_chunk::<{ words::EVENT }>()?;
         let first = row[0] as usize * words::STEP;
-        Some((self.steps.get(first..first + row[1] as usize * words::STEP)?, row[2]))
+        let steps = self.steps.get(first..first + row[1] as usize * words::STEP)?;
+        Some((steps, row[2] & 0xffff, row[2] >> 16))
     }
 
     /// The event that a component raises by this name.
@@ -235,10 +237,12 @@ pub fn set_up(frames: &mut Frames, object: *const u32, bytes: u64, components: u
     let tables = unsafe { core::slice::from_raw_parts(all[first..].as_ptr().cast::<u8>(), head.bytes as usize) };
     let rows = |table: usize, width: usize| all[places[table].0..][..places[table].1].chunks_exact(width);
     for row in rows(0, words::EVENT) {
-        if row[0].checked_add(row[1]).is_none_or(|end| end > head.steps) || row[2] >= head.groups {
+        let (group, share) = (row[2] & 0xffff, row[2] >> 16);
+        if row[0].checked_add(row[1]).is_none_or(|end| end > head.steps) || group >= head.groups || share > MAX_SHARES {
             return Err(WRONG);
         }
     }
+    log::divide(rows(0, words::EVENT).map(|row| row[2] >> 16).max().unwrap_or(0));
     let group = |row: &[u32]| {
         let known = row[0] == NONE || row[0] < MAX_CORES as u32;
         let place = UnsafeCell::new(Place { events: 0, now: 0 });

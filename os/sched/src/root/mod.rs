@@ -332,7 +332,12 @@ impl<R: RootProgram> Role for Root<R> {
         let mut look = state.read_clock();
         // Nearly always one event, and the timer's.
         while *due & FOR_POLICY != 0 && !state.ended {
-            let Some((reason, done)) = next(state, *due, look) else { break };
+            let Some((reason, done)) = next(state, *due, look) else {
+                if look.now >= state.limit {
+                    look = beside(state, look);
+                }
+                break;
+            };
             *due &= !done;
             look = step(*policy, own, state, reason, look);
         }
@@ -427,12 +432,10 @@ fn step_beside<P: Policy>(
     mut look: ClockReading,
 ) -> ClockReading {
     if look.now >= state.limit {
-        if look.now >= state.end {
-            return end(state, look);
+        look = beside(state, look);
+        if state.ended {
+            return look;
         }
-        recovery::go_on(state);
-        observe::late(state, look.now);
-        look = state.read_clock();
     }
     state.look = look;
     let after = call_policy(policy, own, state, reason);
@@ -441,6 +444,20 @@ fn step_beside<P: Policy>(
         observe::tell(state, watched);
     }
     after
+}
+
+/// Does what is due beside the policy's work: the next piece of a restart, what monitors await, or the end. Returns the reading of the clock
+/// after it.
+#[cold]
+#[inline(never)]
+fn beside(state: &mut CoreState, look: ClockReading) -> ClockReading {
+    if look.now >= state.end {
+        return end(state, look);
+    }
+    recovery::go_on(state);
+    observe::late(state, look.now);
+    state.enter_by(state.limit);
+    state.read_clock()
 }
 
 /// Tells the policy until when the running job asks to wait.

@@ -101,9 +101,9 @@ pub struct CoreState {
     watch: Instant,
     /// What monitors were told.
     pub reporting: Reporting,
-    /// When this core must be entered next at the latest.
+    /// When the policy is to be called next at the latest.
     pub wake: Instant,
-    /// The same as a reading of the time-stamp counter.
+    /// When this core must be entered next at the latest, as a reading of the time-stamp counter.
     pub timeout: u64,
     /// The thread that the last decision chose.
     pub thread: u64,
@@ -235,9 +235,9 @@ impl CoreState {
     pub fn decide_by(&mut self, decision: &Decision, nanosecond_clock: bool) {
         debug_assert_eq!(nanosecond_clock, self.nanosecond_clock);
         // The limit is no later than the end of the run, of which there is a reading.
-        self.wake = decision.timer.min(self.limit);
-        self.timeout =
-            if nanosecond_clock { self.epoch.wrapping_add(self.wake.as_nanos()) } else { converted(self.wake) };
+        self.wake = decision.timer;
+        let at = self.wake.min(self.limit);
+        self.timeout = if nanosecond_clock { self.epoch.wrapping_add(at.as_nanos()) } else { converted(at) };
         (self.thread, self.running, self.job) = match decision.run {
             Some(running) => {
                 let thread = self.first_thread + u64::from(running.task.0);
@@ -263,7 +263,7 @@ impl CoreState {
     pub fn watch(&mut self, at: Instant) {
         self.watch = at;
         self.set_limit();
-        self.wake_at(self.wake.min(self.limit));
+        self.enter_by(self.limit);
     }
 
     fn set_limit(&mut self) {
@@ -298,11 +298,11 @@ impl CoreState {
         }
     }
 
-    /// This core must be entered then.
+    /// This core must be entered then at the latest.
     #[inline(always)]
-    pub fn wake_at(&mut self, wake: Instant) {
-        self.wake = wake;
-        self.timeout = if self.nanosecond_clock { self.epoch.saturating_add(wake.as_nanos()) } else { converted(wake) };
+    pub fn enter_by(&mut self, at: Instant) {
+        let at = self.wake.min(at);
+        self.timeout = if self.nanosecond_clock { self.epoch.saturating_add(at.as_nanos()) } else { converted(at) };
     }
 }
 
@@ -330,7 +330,7 @@ impl Host for CoreState {
         self.set_limit();
     }
     fn enter_at(&mut self, at: Instant) {
-        self.wake_at(at);
+        self.enter_by(at);
     }
 }
 

@@ -206,3 +206,84 @@ fn on_eight_cores_a_saboteur_on_each_harms_nobody() {
     unharmed(&run, &["honest-", "slower-", "random-calls"]);
     each_is_stopped_and_named(&run, &wanted);
 }
+
+/// These were refused calls by the thousand, are owed nothing any more, and hid nothing: no record was lost.
+fn floods_are_refused(run: &Finished, floods: &[&str]) {
+    assert_eq!(run.summary.json["dropped"], 0, "{}", run.said.output);
+    for name in floods {
+        let task = run.summary.task(name);
+        let refused = task.json()["refused"].as_u64().expect("a count");
+        println!("{name}: {refused} calls refused");
+        assert!(refused > 10_000, "{name}: {refused}");
+        assert!(!task.json()["void"].is_null(), "{name} is still owed something");
+        assert!(run.said.output.contains(&format!("refused to {name}")), "{}", run.said.output);
+    }
+}
+
+#[test]
+fn whoever_has_recorded_what_can_be_recorded_hides_nothing_of_others() {
+    let run = Finished::run(&file("examples/hostile/floods.toml"), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    unharmed(&run, &["steady", "waiter", "sharer", "below"]);
+    floods_are_refused(&run, &["flood-waits", "flood-arrivals", "flood-sections"]);
+    let honest =
+        ["steady", "waiter", "sharer", "below", "raised"].map(|name| run.summary.task(name).json()["void"].is_null());
+    assert_eq!(honest, [true; 5], "{}", run.said.output);
+    // All of what the other monitor looks at was recorded, beside a flood that the record has no room for.
+    let monitors = run.summary.json["monitors"].as_array().expect("monitors");
+    assert_eq!(monitors[1]["events"], 400, "{}", run.said.output);
+    assert!(monitors[0]["events"].as_u64() < Some(90_000), "{}", run.said.output);
+}
+
+#[test]
+fn components_that_fault_again_and_again_hide_nothing_of_others() {
+    let run = Finished::run(&file("examples/hostile/crashes.toml"), &[]);
+    assert!(run.summary.accepted() && run.summary.outcome() == "void", "{}", run.said.output);
+    unharmed(&run, &["steady", "below", "flood-crashes"]);
+    floods_are_refused(&run, &[]);
+    assert!(run.summary.json["restarts"].as_array().expect("restarts").len() > 600, "{}", run.said.output);
+    let culprits = run.summary.json["voids"].as_array().expect("voids");
+    assert_eq!(culprits.len(), 1, "{}", run.said.output);
+    assert_eq!(culprits[0]["task"], "panic-often");
+}
+
+#[test]
+fn whoever_signals_what_is_not_its_own_hides_nothing_of_a_service() {
+    let folder = Scratch::new("flooded-service");
+    let mut text =
+        "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitions'\nmajor-frame = '20 ms'\n".to_string();
+    for (n, (task, more)) in [
+        ("serve", ""),
+        ("ask", ""),
+        ("flood-signals", "component = 'flood-signals'"),
+        ("flood-requests", "component = 'flood-requests'"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        text += &format!(
+            "[[partition]]\nname = 'of-{task}'\npolicy = 'partitioned-fp'\n\
+             windows = [{{ core = 0, start = '{} ms', length = '3 ms' }}]\n\
+             [[task]]\nname = '{task}'\npartition = 'of-{task}'\npriority = 1\nperiod = '20 ms'\noffset = '{} ms'\n\
+             execution = '1 ms'\n{more}\n",
+            3 * n,
+            3 * n
+        );
+        if !more.is_empty() {
+            let saboteur = file("examples/hostile/saboteur");
+            text += &format!("[[component]]\nname = '{task}'\ncrate = '{}'\n", saboteur.display());
+        }
+    }
+    for (service, server, clients) in
+        [("storage", "serve", "['ask', 'flood-requests']"), ("log", "ask", "['flood-signals']")]
+    {
+        text += &format!(
+            "[[service]]\nname = '{service}'\nserver = '{server}'\nclients = {clients}\norder = 'turns'\nrequests = 2\n\
+             size = '64 B'\nlatency = '80 ms'\n"
+        );
+    }
+    let run = Finished::run(&folder.write("system.toml", &text), &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    unharmed(&run, &["serve", "ask"]);
+    floods_are_refused(&run, &["flood-signals", "flood-requests"]);
+}
