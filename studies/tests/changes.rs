@@ -11,7 +11,7 @@ use tactus_policy::{PolicySpec, Protocol};
 use tactus_record::EventKind;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
-use tactus_trace::{judge, Fate, Promise, Summary, Trace, Verdict};
+use tactus_trace::{judge, Fate, Promise, Summary, Target, Trace, Verdict};
 
 const POLICIES: [&str; 7] = ["edf", "edf", "rm", "dm", "fp", "fifo", "llf"];
 const KINDS: [&str; 6] = ["cbs-hard", "cbs-hard", "deferrable", "sporadic", "polling", "periodic"];
@@ -413,17 +413,18 @@ fn a_task_that_releases_jobs_after_its_removal_was_asked_for_is_found() {
     for (promised, trace) in accepted(0..60) {
         let changes = promised.view.changes.as_ref().expect("it changes");
         for (n, change) in changes.list.iter().enumerate().filter(|(_, it)| it.what.starts_with("remove task")) {
-            let before = n.checked_sub(1).map_or(&changes.start, |last| &changes.list[last].tasks);
-            let ends = before.iter().zip(&change.tasks).position(|(before, after)| before.there && !after.there);
+            let Target::Task(task) = change.target else { continue };
             let took = trace.cores.iter().flatten().any(|r| r.kind == EventKind::ChangeApplied && r.job as usize == n);
-            let Some(task) = ends.filter(|_| took) else { continue };
+            if !took {
+                continue;
+            }
             // As if it had been asked for a period earlier.
             let mut spoilt = promised.clone();
-            let early = change.at.saturating_sub(before[task].period);
+            let early = change.at.saturating_sub(changes.start[task.index()].period);
             spoilt.view.changes.as_mut().expect("it changes").list[n].at = early;
             let between = |r: &tactus_record::Record| {
                 r.kind == EventKind::Release
-                    && r.task == Some(TaskId(task as u16))
+                    && r.task == Some(task)
                     && (early..change.at).contains(&Duration::from_nanos(r.arg))
             };
             // The ask is noticed late then; what was released before it tells the same.
@@ -538,6 +539,6 @@ fn what_has_piled_up_where_nothing_was_promised_breaks_no_promise_since_none_is_
     };
     let mut spoilt = promised.clone();
     let changes = spoilt.view.changes.as_mut().expect("it changes");
-    changes.list[0].tasks[1].promise = Promise::Response(bound);
+    changes.list[0].promises[1] = Promise::Response(bound);
     assert!(matches!(run(&system, &spoilt).verdict, Verdict::Broken(_)), "the bound of {bound} would not hold");
 }

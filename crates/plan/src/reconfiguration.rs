@@ -1,13 +1,18 @@
 //! From the changes that a system file asks for to those that a policy makes.
+//!
+//! A request carries what the file names, so that one which is refused on the way leaves nothing for later ones to bring. Virtual deadlines,
+//! tables of level A and the budgets of other tasks are computed from all tasks, with all changes before; what brings some
+//! [depends](tactus_policy::Change::depends) on these.
 
 use crate::policy_config::{allowance, budget, Admission};
 use tactus_model::{self as model, System, SystemRevision};
 use tactus_policy::{
-    Action, Change, DualNow, Mc2, Mc2Now, Mixed, Part, Protocol, Reconfigurable, ReconfigurableTree, Tree, Values,
+    Action, Alteration, Change, DualNow, Mc2, Mc2Now, Mixed, MixedOrder, Part, Protocol, Reconfigurable,
+    ReconfigurableTree, Tree,
 };
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
-/// The tree with its changes. New values are those that come of all changes that were admitted before.
+/// The tree with its changes.
 pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> ReconfigurableTree {
     let (changes, _) = through(system, rulings, |_, _| ());
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
@@ -31,10 +36,10 @@ fn through<N>(
         let action = match change.action {
             model::Action::Add => Action::Add,
             model::Action::Remove => Action::Remove,
-            model::Action::Alter(_) => Action::Alter(values(&stage, change.part)),
+            model::Action::Alter(values) => Action::Alter(alteration(&values)),
         };
         let drains = ruled.is_none_or(|ruled| ruled.drains);
-        let made = Change { at: change.at, part: part(change.part), action, admitted, drains };
+        let made = Change { at: change.at, part: part(change.part), action, admitted, drains, depends: false };
         (made, effect(&stage, ruled.filter(|_| admitted)))
     };
     system.scheduling.changes.iter().enumerate().map(one).unzip()
@@ -47,23 +52,48 @@ pub(crate) fn mixed(
     allowances: &[Duration],
     rulings: &[Admission],
 ) -> Reconfigurable<Mixed, Vec<DualNow>> {
-    let mut known: Vec<Option<DualNow>> = vec![None; system.tasks.len()];
-    for now in duals(&SystemRevision::first(system), allowances) {
-        policy.tasks[now.task.index()].virtual_deadline = now.virtual_deadline;
-        known[now.task.index()] = Some(now);
+    let nothing = |n: usize| DualNow { task: TaskId(n as u16), low: None, own: None, virtual_deadline: None };
+    let mut known: Vec<DualNow> = (0..system.tasks.len()).map(nothing).collect();
+    for (now, _) in duals(&SystemRevision::first(system), allowances) {
+        let virtual_deadline = &mut policy.tasks[now.task.index()].virtual_deadline;
+        *virtual_deadline = now.virtual_deadline.unwrap_or(*virtual_deadline);
+        known[now.task.index()] = now;
     }
-    let (changes, mut effects) = through(system, rulings, |stage, ruled| match ruled {
+    let (mut changes, drafts) = through(system, rulings, |stage, ruled| match ruled {
         Some(ruled) => duals(stage, &ruled.allowances),
         None => Vec::new(),
     });
-    // What moves, and what begins; both on the core of the change alone.
-    for (effect, change) in effects.iter_mut().zip(&system.scheduling.changes) {
-        let core = |task: TaskId| system.tasks[task.index()].core;
-        let model::Part::Task(own) = change.part else { continue };
-        effect.retain(|now| {
-            let here = core(now.task) == system.tasks[own].core;
-            here && known[now.task.index()].replace(*now) != Some(*now)
-        });
+    // What is named, what moves, and what begins; on the core of the change alone.
+    let mut effects = Vec::new();
+    for ((draft, change), asked) in drafts.into_iter().zip(&mut changes).zip(&system.scheduling.changes) {
+        let target = match asked.part {
+            model::Part::Task(task) => task,
+            model::Part::Server(_) => continue,
+        };
+        let named = Named::of(asked, system.tasks[target].level);
+        let mut effect = Vec::new();
+        for (now, scaled) in draft {
+            let n = now.task.index();
+            if system.tasks[n].core != system.tasks[target].core {
+                continue;
+            }
+            let before = std::mem::replace(&mut known[n], now);
+            let own = n == target;
+            let mut brings = |then: Option<Duration>, before: Option<Duration>, named: bool| {
+                change.depends |= then != before && !named;
+                then.filter(|_| then != before || named)
+            };
+            let low = brings(now.low, before.low, own && named.low);
+            let at_own = brings(now.own, before.own, own && named.own);
+            // Without a scale it is the deadline.
+            let plain = own && !scaled || policy.order == MixedOrder::FixedPriority;
+            let moved = now.virtual_deadline != before.virtual_deadline;
+            let virtual_deadline = brings(now.virtual_deadline, before.virtual_deadline, plain && moved);
+            if [low, at_own, virtual_deadline].iter().any(Option::is_some) {
+                effect.push(DualNow { task: now.task, low, own: at_own, virtual_deadline });
+            }
+        }
+        effects.push(effect);
     }
     Reconfigurable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
@@ -79,17 +109,25 @@ pub(crate) fn mc2(
     let mut known: Vec<Option<Duration>> = vec![None; system.tasks.len()];
     first.into_iter().for_each(|(task, budget)| known[task.index()] = Some(budget));
     let mut tables = policy.tables.clone();
-    let (changes, mut effects) = through(system, rulings, |stage, ruled| match ruled {
+    let (mut changes, mut effects) = through(system, rulings, |stage, ruled| match ruled {
         Some(ruled) => Mc2Now {
             budgets: budgets(stage, &ruled.allowances),
             tables: (0..).map(CoreId).zip(ruled.tables.iter().cloned()).collect(),
         },
         None => Mc2Now::default(),
     });
-    // What moves, and what begins.
-    for effect in &mut effects {
-        effect.budgets.retain(|(task, budget)| known[task.index()].replace(*budget) != Some(*budget));
+    // What is named, what moves, and what begins.
+    for ((effect, change), asked) in effects.iter_mut().zip(&mut changes).zip(&system.scheduling.changes) {
+        let model::Part::Task(own) = asked.part else { continue };
+        let named = Named::of(asked, system.tasks[own].level).own;
+        effect.budgets.retain(|(task, budget)| {
+            let moved = known[task.index()].replace(*budget) != Some(*budget);
+            let named = named && task.index() == own;
+            change.depends |= moved && !named;
+            moved || named
+        });
         effect.tables.retain(|(core, table)| std::mem::replace(&mut tables[core.index()], table.clone()) != *table);
+        change.depends |= !effect.tables.is_empty();
     }
     Reconfigurable { policy, absent: absent(system), changes, effects, protocol: Protocol::IdleInstant }
 }
@@ -110,13 +148,15 @@ fn absent(system: &System) -> Vec<TaskId> {
     absent.map(|n| TaskId(n as u16)).collect()
 }
 
-/// What each task that is there has.
-fn duals(stage: &SystemRevision, allowances: &[Duration]) -> Vec<DualNow> {
+/// What each task that is there has, and whether its virtual deadline is another than its deadline.
+fn duals(stage: &SystemRevision, allowances: &[Duration]) -> Vec<(DualNow, bool)> {
     let (present, places) = stage.present();
     let one = |((task, virtual_deadline), n): ((&model::Task, Duration), usize)| {
         let more = allowance(&present, allowances, n);
         let own = budget(task, task.level.unwrap_or_default(), more);
-        DualNow { task: TaskId(n as u16), low: budget(task, Level::B, more), own, virtual_deadline }
+        let (low, own) = (Some(budget(task, Level::B, more)), Some(own));
+        let now = DualNow { task: TaskId(n as u16), low, own, virtual_deadline: Some(virtual_deadline) };
+        (now, virtual_deadline != task.deadline)
     };
     present.tasks.iter().zip(present.virtual_deadlines()).zip(places).map(one).collect()
 }
@@ -129,19 +169,24 @@ fn part(part: model::Part) -> Part {
     }
 }
 
-fn values(stage: &SystemRevision, part: model::Part) -> Values {
-    let System { tasks, scheduling, .. } = &stage.system;
-    match part {
-        model::Part::Task(n) => {
-            let task = &tasks[n];
-            let priority = scheduling.places.get(n).map_or(0, |place| place.priority);
-            let time = task.execution[task.level.unwrap_or_default().index()].unwrap_or_default();
-            Values { time, period: task.period, deadline: task.deadline, priority }
-        }
-        model::Part::Server(n) => {
-            let server = &scheduling.servers[n];
-            let (time, period, priority) = (server.budget, server.period, server.priority);
-            Values { time, period, deadline: period, priority }
-        }
+fn alteration(values: &model::Values) -> Alteration {
+    let model::Values { time, period, deadline, priority, .. } = *values;
+    Alteration { time, period, deadline, priority }
+}
+
+/// Which times of its own task a change names: at level B, and at the task's own level. What begins has all of its own.
+struct Named {
+    low: bool,
+    own: bool,
+}
+
+impl Named {
+    fn of(change: &model::Change, level: Option<Level>) -> Named {
+        let at = |level: Level| match change.action {
+            model::Action::Add => true,
+            model::Action::Remove => false,
+            model::Action::Alter(values) => values.time.is_some() || values.levels[level.index()].is_some(),
+        };
+        Named { low: at(Level::B), own: at(level.unwrap_or_default()) }
     }
 }

@@ -6,14 +6,16 @@ use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
-    policy_label, Body, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System, SystemRevision,
-    Task,
+    policy_label, Body, Change, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
+    SystemRevision, Task,
 };
-use tactus_policy::PolicyConfig;
+use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
 use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{ChainView, ChangeView, Changes, Now, PartitionView, Promise, ServiceView, TaskView, View};
+use tactus_trace::{
+    Action, ChainView, ChangeView, Changes, Now, PartitionView, Promise, ServiceView, Target, TaskView, View,
+};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
         chains: check.chains.iter().map(|chain| chain_view(system, chain)).collect(),
         services: services(system),
-        changes: (!check.changes.is_empty()).then(|| changes(system, check, &allowances)),
+        changes: (!check.changes.is_empty()).then(|| changes(system, check, &setup, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
         monitors: system.monitors.clone(),
@@ -144,40 +146,57 @@ fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
     tactus_analysis::check(&counting, costs).allowances
 }
 
-/// What was promised when, as the judge reads it.
-fn changes(system: &System, check: &Check, allowances: &[Duration]) -> Changes {
+/// What the changes are, and what is promised after each, as the judge reads it.
+fn changes(system: &System, check: &Check, setup: &PolicyConfig, allowances: &[Duration]) -> Changes {
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
-    let tasks = |stage: &SystemRevision, verdicts: &[TaskCheck], allowances: &[Duration]| -> Vec<Now> {
-        let one = |(n, (task, verdict)): (usize, (&Task, &TaskCheck))| Now {
-            there: stage.has(Part::Task(n)),
-            period: task.period,
-            deadline: task.deadline,
-            // Where there are levels, the trace tells whether a job has taken more than was assumed.
-            promise: told(if task.level.is_some() { verdict.bound() } else { verdict.promise() }),
-            budget: (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowances[n]),
-        };
-        stage.system.tasks.iter().zip(verdicts).enumerate().map(one).collect()
+    let held = |n: usize| enforced && system.tasks[n].level != Some(Level::D);
+    // Where there are levels, the trace tells whether a job has taken more than was assumed.
+    let promise = |(task, verdict): (&Task, &TaskCheck)| {
+        told(if task.level.is_some() { verdict.bound() } else { verdict.promise() })
     };
-    let mut stage = SystemRevision::first(system);
-    let start = tasks(&stage, &check.tasks, allowances);
-    let mut list = Vec::new();
-    for (change, ruling) in system.scheduling.changes.iter().zip(&check.changes) {
-        if let Some(next) = stage.after(change).ok().filter(|_| ruling.admitted()) {
-            stage = next;
-        }
+    let one = |(n, (task, verdict)): (usize, (&Task, &TaskCheck))| Now {
+        there: !system.begins_absent(Part::Task(n)),
+        period: task.period,
+        deadline: task.deadline,
+        promise: promise((task, verdict)),
+        budget: held(n).then(|| task.budget() + allowances[n]),
+    };
+    let start = system.tasks.iter().zip(&check.tasks).enumerate().map(one).collect();
+    let requests: &[policy::Change] = match &setup.kind {
+        PolicySpec::ReconfigurableTree(all) => &all.changes,
+        PolicySpec::ReconfigurableMixed(all) => &all.changes,
+        PolicySpec::ReconfigurableMc2(all) => &all.changes,
+        _ => &[],
+    };
+    let budgets = |change: usize| match &setup.kind {
+        PolicySpec::ReconfigurableMc2(all) => &all.effects[change].budgets[..],
+        _ => &[],
+    };
+    let view = |(n, ((request, change), ruling)): (usize, ((&policy::Change, &Change), &AdmissionVerdict))| {
         let (own, server) = match change.part {
             Part::Task(n) => (system.tasks[n].core, system.scheduling.places.get(n).and_then(|place| place.server)),
             Part::Server(n) => (None, Some(n)),
         };
         let first = server.and_then(|n| system.scheduling.servers[n].cores.iter().next());
-        list.push(ChangeView {
+        ChangeView {
             what: ruling.change.clone(),
             core: own.or(first).unwrap_or(CoreId(0)),
             at: ruling.at,
             refused: ruling.refused.clone(),
-            tasks: tasks(&stage, &ruling.tasks, &ruling.allowances),
-        });
-    }
+            target: match request.part {
+                policy::Part::Task(task) => Target::Task(task),
+                policy::Part::Server(server) => Target::Server(usize::from(server)),
+            },
+            action: match request.action {
+                policy::Action::Add => Action::Begins,
+                policy::Action::Remove => Action::Ends,
+                policy::Action::Alter(named) => Action::Alters { period: named.period, deadline: named.deadline },
+            },
+            budgets: budgets(n).iter().copied().filter(|(task, _)| held(task.index())).collect(),
+            promises: system.tasks.iter().zip(&ruling.tasks).map(promise).collect(),
+        }
+    };
+    let list = requests.iter().zip(&system.scheduling.changes).zip(&check.changes).enumerate().map(view).collect();
     Changes { start, list, together: matches!(system.policy, Policy::Mc2 { .. }) }
 }
 

@@ -1,8 +1,8 @@
 //! From a set-up to what the rules of servers are judged against.
 
 use tactus_policy::{
-    Action, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities, ReconfigurableTree,
-    ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
+    Action, Alteration, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities,
+    ReconfigurableTree, ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::{CoreSet, Duration};
 use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
@@ -29,19 +29,26 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         rank: server.supply.map_or(Rank::Dynamic, |supply| match supply.kind {
             // It is as urgent as the one for whom it works.
             ServerKind::PriorityInheriting => Rank::Dynamic,
-            _ => rank(tree.servers[usize::from(server.parent)].order, &{
+            _ => {
                 let (time, period, priority) = (supply.budget, supply.period, server.priority);
-                Values { time, period, deadline: period, priority }
-            }),
+                let named = Alteration::from(Values { time, period, deadline: period, priority });
+                match rank_by(tree.servers[usize::from(server.parent)].order, &named) {
+                    // A server's deadline is its period.
+                    Some(Rank::RelativeDeadline) => Rank::Fixed(period.as_nanos()),
+                    rank => rank.unwrap_or(Rank::Dynamic),
+                }
+            }
         }),
     });
     let tasks = setup.tasks.iter().zip(&tree.places).map(|(task, place)| InTree {
         server: usize::from(place.server),
         core: task.core,
-        rank: rank(tree.servers[usize::from(place.server)].order, &{
+        rank: {
             let (time, period, deadline, priority) = (task.budget, task.period, task.deadline, place.priority);
-            Values { time, period, deadline, priority }
-        }),
+            let named = Alteration::from(Values { time, period, deadline, priority });
+            rank_by(tree.servers[usize::from(place.server)].order, &named).unwrap_or(Rank::Dynamic)
+        },
+        period: task.period,
         deadline: task.deadline,
         held: place.overrun == Overrun::Stop,
     });
@@ -87,30 +94,32 @@ fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
     })
 }
 
-/// How jobs of a task with these values are ordered.
-fn rank(order: TaskOrder, values: &Values) -> Rank {
+/// How jobs of a task are ordered for which this is named; nothing if the order goes by something else of it.
+fn rank_by(order: TaskOrder, named: &Alteration) -> Option<Rank> {
+    let by_priority = |priority: u32| u64::from(u32::MAX - priority);
     match order {
-        TaskOrder::FixedPriority => Rank::Fixed(u64::from(u32::MAX - values.priority)),
-        TaskOrder::RateMonotonic => Rank::Fixed(values.period.as_nanos()),
-        TaskOrder::DeadlineMonotonic => Rank::Fixed(values.deadline.as_nanos()),
-        TaskOrder::ShortestJob => Rank::Fixed(values.time.as_nanos()),
-        TaskOrder::EarliestDeadline => Rank::Deadline,
-        TaskOrder::FirstComeFirstServed => Rank::Release,
-        TaskOrder::FixedPriorityRoundRobin => Rank::FixedInTurn(u64::from(u32::MAX - values.priority)),
-        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Rank::Dynamic,
+        TaskOrder::FixedPriority => named.priority.map(|priority| Rank::Fixed(by_priority(priority))),
+        TaskOrder::RateMonotonic => named.period.map(|period| Rank::Fixed(period.as_nanos())),
+        TaskOrder::DeadlineMonotonic => Some(Rank::RelativeDeadline),
+        TaskOrder::ShortestJob => named.time.map(|time| Rank::Fixed(time.as_nanos())),
+        TaskOrder::EarliestDeadline => Some(Rank::Deadline),
+        TaskOrder::FirstComeFirstServed => Some(Rank::Release),
+        TaskOrder::FixedPriorityRoundRobin => named.priority.map(|priority| Rank::FixedInTurn(by_priority(priority))),
+        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Some(Rank::Dynamic),
     }
 }
 
 fn tree_change(tree: &Tree, change: &Change) -> TreeChange {
     match (change.part, change.action) {
-        (Part::Task(task), Action::Alter(values)) => {
+        (Part::Task(task), Action::Alter(named)) => {
             let order = tree.servers[usize::from(tree.places[task.index()].server)].order;
-            TreeChange::Task { task, rank: rank(order, &values), deadline: values.deadline }
+            let Alteration { period, deadline, .. } = named;
+            TreeChange::Task { task, rank: rank_by(order, &named), period, deadline }
         }
         (Part::Task(_), Action::Add | Action::Remove) => TreeChange::Nothing,
         (Part::Server(n), Action::Add) => TreeChange::Begins(usize::from(n)),
         (Part::Server(n), Action::Remove) => TreeChange::Ends(usize::from(n)),
-        (Part::Server(n), Action::Alter(Values { time: budget, period, .. })) => {
+        (Part::Server(n), Action::Alter(Alteration { time: budget, period, .. })) => {
             TreeChange::Lengths { server: usize::from(n), budget, period }
         }
     }
@@ -146,6 +155,7 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         server: 0,
         core: task.core.filter(|_| !global),
         rank: fixed.map_or(Rank::Deadline, |fixed| Rank::Fixed(fixed(n))),
+        period: task.period,
         deadline: task.deadline,
         held: false,
     });

@@ -5,7 +5,7 @@ use core::fmt;
 use tactus_time::Duration;
 
 pub(crate) const MAGIC: [u8; 4] = *b"TSET";
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 /// Why bytes are not a [`PolicyConfig`](crate::PolicyConfig).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +43,12 @@ impl core::error::Error for DecodeError {}
 
 pub(crate) fn put(out: &mut Vec<u8>, number: u64) {
     out.extend(number.to_le_bytes());
+}
+
+/// A number that there may be.
+pub(crate) fn put_optional(out: &mut Vec<u8>, number: Option<u64>) {
+    out.push(u8::from(number.is_some()));
+    number.into_iter().for_each(|number| put(out, number));
 }
 
 /// Parameters of a policy, as they are stored behind its number.
@@ -92,6 +98,10 @@ impl<'a> Input<'a> {
             1 => Ok(true),
             _ => Err(self.no_meaning()),
         }
+    }
+    /// A number that there may be.
+    pub(crate) fn optional(&mut self) -> Result<Option<u64>, DecodeError> {
+        Ok(if self.boolean()? { Some(self.number()?) } else { None })
     }
     pub(crate) fn list<T>(
         &mut self,

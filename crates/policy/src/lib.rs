@@ -62,7 +62,7 @@ pub use list::Named;
 pub use mc2::{Mc2, Mc2Now};
 pub use mixed::{Dual, DualNow, Mixed, MixedOrder};
 pub use parameters::{Clusters, Priorities};
-pub use reconfigure::{Action, Change, Part, Protocol, Reconfigurable, Values};
+pub use reconfigure::{Action, Alteration, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, Scheduler, Visitor};
 pub use tactus_task::{
     Burst, EarlyArrival, EventCall, EventRight, EventRule, Overrun, Release, ResourceProtocol, SampledEvent, Sections,

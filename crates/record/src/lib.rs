@@ -57,7 +57,7 @@ pub enum EventKind {
     /// A change was requested. `job`: its number. `arg`: the time at which it was to be (ns). No task.
     ChangeRequested = 17,
     /// A change was refused, and nothing else was done. `job`: its number. `arg`: why: [`CHANGE_NOT_ADMITTED`],
-    /// [`CHANGE_OVERLOADS`]. No task.
+    /// [`CHANGE_OVERLOADS`], [`CHANGE_DEPENDS`]. No task.
     ChangeRefused = 18,
     /// Something arrived for the task and has no job. `job`: the number that its job would have had. `arg`: why: 0 it came less than
     /// a period after the release before it and is to be dropped then, 1 too many jobs wait already.
@@ -371,6 +371,8 @@ pub struct Record {
 pub const CHANGE_NOT_ADMITTED: u64 = 0;
 /// `arg` of [`EventKind::ChangeRefused`]: the core would have promised more than there is of it.
 pub const CHANGE_OVERLOADS: u64 = 1;
+/// `arg` of [`EventKind::ChangeRefused`]: its values were computed with a change that was refused.
+pub const CHANGE_DEPENDS: u64 = 2;
 
 const NO_TASK: u16 = u16::MAX;
 

@@ -17,7 +17,7 @@ use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::{judge, ChainView, HeapUse, Promise, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What a trace has to be read against, and what the report says beside it.
 #[derive(Clone, Debug)]
@@ -385,7 +385,7 @@ mod tests {
     use tactus_task::ServerKind;
     use tactus_time::CoreSet;
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
-    use tactus_trace::{ChangeView, Changes, Now};
+    use tactus_trace::{ChangeView, Changes, Now, Target};
 
     fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
@@ -418,7 +418,14 @@ mod tests {
         ];
         let duration = Duration::from_secs(1);
         let deadline = Duration::from_nanos(2);
-        let place = |server, rank| InTree { server, core: Some(CoreId(1)), rank, deadline, held: server == 1 };
+        let place = |server, rank| InTree {
+            server,
+            core: Some(CoreId(1)),
+            rank,
+            period: duration,
+            deadline,
+            held: server == 1,
+        };
         let root = ServerView {
             name: "root".into(),
             parent: 0,
@@ -438,10 +445,15 @@ mod tests {
             tasks: vec![place(0, Rank::Fixed(7)), place(1, Rank::Deadline), place(1, Rank::Dynamic)],
             changes: vec![
                 TreeChange::Nothing,
-                TreeChange::Task { task: TaskId(1), rank: Rank::Release, deadline },
+                TreeChange::Task {
+                    task: TaskId(1),
+                    rank: Some(Rank::RelativeDeadline),
+                    period: None,
+                    deadline: Some(deadline),
+                },
                 TreeChange::Begins(1),
                 TreeChange::Ends(1),
-                TreeChange::Lengths { server: 1, budget: deadline, period: Duration::from_nanos(5) },
+                TreeChange::Lengths { server: 1, budget: None, period: Some(Duration::from_nanos(5)) },
             ],
             per_server: true,
             ceilings: None,
@@ -463,9 +475,15 @@ mod tests {
             core: CoreId(1),
             at: Duration::from_millis(3),
             refused: Some("no".into()),
-            tasks: start.clone(),
+            target: Target::Task(TaskId(2)),
+            action: tactus_trace::Action::Ends,
+            budgets: vec![(TaskId(1), deadline)],
+            promises: vec![Promise::None, Promise::Response(duration), Promise::None],
         };
-        let changes = Some(Changes { start, list: vec![change; 5], together: true });
+        let alters = tactus_trace::Action::Alters { period: None, deadline: Some(deadline) };
+        let altered = ChangeView { target: Target::Server(1), action: alters, ..change.clone() };
+        let list = vec![altered, change.clone(), change.clone(), change.clone(), change];
+        let changes = Some(Changes { start, list, together: true });
         let chain = ChainView {
             name: "a to b".into(),
             tasks: vec![TaskId(0), TaskId(1)],

@@ -4,10 +4,10 @@
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change is applied has the weaker promise of both.
 
-use crate::check::{last_look, Rule, Violation};
+use crate::check::{last_look, new_deadline, Rule, Violation};
 use crate::order::in_order;
-use crate::{ChangeSummary, Fate, Promise, Trace, View};
-use tactus_record::{EventKind, Record, CHANGE_NOT_ADMITTED};
+use crate::{ChangeSummary, Fate, Promise, TaskView, Trace, View};
+use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// What a system is at its start, and what is to become of it.
@@ -24,7 +24,7 @@ pub struct Changes {
 /// A task between two changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// It releases jobs.
+    /// It releases jobs, where the servers around it are there.
     pub there: bool,
     /// Its period.
     pub period: Duration,
@@ -36,7 +36,7 @@ pub struct Now {
     pub budget: Option<Duration>,
 }
 
-/// A change and what is so after it, with those that were admitted before.
+/// A change: what it names, and what is promised after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeView {
     /// In words.
@@ -47,17 +47,115 @@ pub struct ChangeView {
     pub at: Duration,
     /// Why admission refused it; nothing if it was admitted.
     pub refused: Option<String>,
-    /// Each task.
-    pub tasks: Vec<Now>,
+    /// What it concerns.
+    pub target: Target,
+    /// What becomes of that.
+    pub action: Action,
+    /// The tasks that have other budgets from then on.
+    pub budgets: Vec<(TaskId, Duration)>,
+    /// What is promised each task after it, with all those that were admitted before.
+    pub promises: Vec<Promise>,
+}
+
+/// What a change concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A task.
+    Task(TaskId),
+    /// A server, by its place in the tree.
+    Server(usize),
+}
+
+/// What a change makes of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It begins.
+    Begins,
+    /// It ends.
+    Ends,
+    /// It has this period and relative deadline, as far as they are named.
+    Alters {
+        /// The period.
+        period: Option<Duration>,
+        /// The relative deadline.
+        deadline: Option<Duration>,
+    },
+}
+
+/// All tasks and servers between two changes.
+#[derive(Clone)]
+struct Stage {
+    tasks: Vec<Now>,
+    /// Whether each server is there, by its place.
+    servers: Vec<bool>,
+}
+
+impl Stage {
+    fn first(view: &View, changes: &Changes) -> Stage {
+        let servers = view.tree.iter().flat_map(|tree| &tree.servers).map(|server| !server.absent);
+        Stage { tasks: changes.start.clone(), servers: servers.collect() }
+    }
+
+    /// What becomes of it by the change.
+    fn take(&mut self, change: &ChangeView) {
+        let there = match change.action {
+            Action::Begins => Some(true),
+            Action::Ends => Some(false),
+            Action::Alters { .. } => None,
+        };
+        match change.target {
+            Target::Server(server) => {
+                if let Some(it) = self.servers.get_mut(server) {
+                    *it = there.unwrap_or(*it);
+                }
+            }
+            Target::Task(task) => {
+                if let Some(it) = self.tasks.get_mut(task.index()) {
+                    it.there = there.unwrap_or(it.there);
+                    if let Action::Alters { period, deadline } = change.action {
+                        it.deadline = new_deadline((it.period, it.deadline), period, deadline);
+                        it.period = period.unwrap_or(it.period);
+                    }
+                }
+            }
+        }
+        for (task, budget) in &change.budgets {
+            if let Some(it) = self.tasks.get_mut(task.index()) {
+                it.budget = Some(*budget);
+            }
+        }
+        self.tasks.iter_mut().zip(&change.promises).for_each(|(it, promise)| it.promise = *promise);
+    }
+
+    /// The task as it is, with the servers around it.
+    fn now(&self, view: &View, task: TaskId) -> Option<Now> {
+        let own = self.tasks.get(task.index()).copied()?;
+        let mut around = view.tree.iter().flat_map(|tree| tree.above(task));
+        let there = own.there && around.all(|server| self.servers.get(server).is_none_or(|there| *there));
+        Some(Now { there, ..own })
+    }
 }
 
 impl View {
     /// What is promised for the task whatever changes take effect while it is there: the weakest of all its promises.
     pub fn weakest_promise(&self, task: usize) -> Promise {
-        let Some(changes) = &self.changes else { return self.tasks[task].promise };
-        let stages = std::iter::once(&changes.start).chain(changes.list.iter().map(|change| &change.tasks));
-        let there = stages.filter_map(|stage| stage.get(task)).filter(|now| now.there).map(|now| now.promise);
-        there.reduce(weaker).unwrap_or(Promise::None)
+        let all = self.planned(TaskId(task as u16)).into_iter().filter(|now| now.there).map(|now| now.promise);
+        all.reduce(weaker).unwrap_or(Promise::None)
+    }
+
+    /// The task at its start and after each change, if all are applied that were admitted.
+    pub(crate) fn planned(&self, task: TaskId) -> Vec<Now> {
+        let Some(changes) = &self.changes else {
+            let TaskView { period, deadline, promise, budget, .. } = self.tasks[task.index()];
+            return vec![Now { there: true, period, deadline, promise, budget }];
+        };
+        let mut stage = Stage::first(self, changes);
+        let mut all: Vec<Now> = stage.now(self, task).into_iter().collect();
+        for change in changes.list.iter().filter(|change| change.refused.is_none()) {
+            stage.take(change);
+            all.extend(stage.now(self, task));
+        }
+        all
     }
 
     /// The cores whose changes concern the task.
@@ -89,28 +187,45 @@ impl View {
 /// When what was applied on each core.
 pub(crate) struct History<'v> {
     changes: Option<&'v Changes>,
-    /// Where, when, and which change; nothing for one that should have taken effect and was refused.
-    homes: Vec<(CoreSet, Vec<Effect>)>,
+    /// Where, from when on, and what is so from then on; the start first.
+    homes: Vec<(CoreSet, Vec<(Instant, Stage)>)>,
 }
-
-/// When a changes were applied, and which.
-type Effect = (Instant, Option<usize>);
 
 impl<'v> History<'v> {
     pub(crate) fn of(view: &'v View, trace: &Trace) -> History<'v> {
-        let effect = |r: &Record| match r.kind {
-            EventKind::ChangeApplied => Some((r.time, Some(r.job as usize))),
-            EventKind::ChangeRefused if r.arg != CHANGE_NOT_ADMITTED => Some((r.time, None)),
-            _ => None,
-        };
+        let Some(changes) = &view.changes else { return History { changes: None, homes: Vec::new() } };
         let on = |home: CoreSet| {
             let cores = home.iter().filter_map(|core| trace.cores.get(core.index()));
-            let mut effects: Vec<Effect> = cores.flatten().filter_map(effect).collect();
-            effects.sort_by_key(|(at, change)| (*at, change.is_some(), *change));
-            (home, effects)
+            let decided = |r: &&Record| match r.kind {
+                EventKind::ChangeApplied => true,
+                EventKind::ChangeRefused => r.arg != CHANGE_NOT_ADMITTED,
+                _ => false,
+            };
+            let mut decided: Vec<&Record> = cores.flatten().filter(decided).collect();
+            decided.sort_by_key(|r| (r.time, r.job));
+            let mut stages = vec![(Instant::ZERO, Stage::first(view, changes))];
+            let mut refused = false;
+            for r in decided {
+                let (Some((_, last)), Some(change)) = (stages.last(), changes.list.get(r.job as usize)) else {
+                    continue;
+                };
+                if r.kind == EventKind::ChangeRefused {
+                    refused = true;
+                    continue;
+                }
+                let mut next = last.clone();
+                next.take(change);
+                if refused {
+                    // Admission looked at it with one that was refused; a removal comes without what was computed so.
+                    let budgets = last.tasks.iter().map(|now| now.budget).filter(|_| change.action == Action::Ends);
+                    next.tasks.iter_mut().zip(budgets).for_each(|(now, budget)| now.budget = budget);
+                    next.tasks.iter_mut().for_each(|now| now.promise = Promise::None);
+                }
+                stages.push((r.time, next));
+            }
+            (home, stages)
         };
-        let homes = if view.changes.is_some() { view.homes().into_iter().map(on).collect() } else { Vec::new() };
-        History { changes: view.changes.as_ref(), homes }
+        History { changes: Some(changes), homes: view.homes().into_iter().map(on).collect() }
     }
 
     /// What the task is from one time to another, the times of changes themselves belonging to what comes after.
@@ -121,24 +236,11 @@ impl<'v> History<'v> {
         from: Instant,
         to: Instant,
     ) -> impl Iterator<Item = Now> + 's {
-        let changes = self.changes;
         let home = view.home(task.index());
-        let effects = self.homes.iter().find(|(cores, _)| *cores == home);
-        let effects: &[Effect] = effects.map_or(&[], |(_, effects)| effects);
-        let first = effects.partition_point(|(at, _)| *at <= from);
-        let last = effects.partition_point(|(at, _)| *at < to).max(first);
-        (first..=last).filter_map(move |n| {
-            let changes = changes?;
-            let start = changes.start.get(task.index()).copied()?;
-            // What took effect last. After one that was refused against admission, nothing that it worked out holds.
-            let spoilt = effects[..n].iter().any(|(_, change)| change.is_none());
-            let now = effects[..n].iter().rev().find_map(|(_, change)| *change);
-            let now = match now {
-                None => start,
-                Some(change) => changes.list.get(change)?.tasks.get(task.index()).copied()?,
-            };
-            Some(if spoilt { Now { promise: Promise::None, ..now } } else { now })
-        })
+        let stages = self.homes.iter().find(|(cores, _)| *cores == home).map_or(&[][..], |(_, stages)| stages);
+        let first = stages.partition_point(|(at, _)| *at <= from).saturating_sub(1);
+        let last = stages.partition_point(|(at, _)| *at < to).max(first + 1).min(stages.len());
+        stages[first.min(last)..last].iter().filter_map(move |(_, stage)| stage.now(view, task))
     }
 
     /// The budget that the task had at that time.
@@ -184,6 +286,7 @@ impl<'v> History<'v> {
             let why = refused.map(|r| match (&change.refused, r.arg) {
                 (Some(why), CHANGE_NOT_ADMITTED) => why.clone(),
                 (None, CHANGE_NOT_ADMITTED) => "it was not admitted".into(),
+                (_, CHANGE_DEPENDS) => "its values were computed with one that was refused".into(),
                 _ => "the core would have promised more than there is of it".into(),
             });
             ChangeSummary {
@@ -221,7 +324,7 @@ pub fn changes(view: &View, trace: &Trace) -> Vec<Violation> {
             (Some(alone), None) => records.extend(alone),
             _ => in_order(trace, |r| records.extend(home.contains(r.core).then_some(r))),
         }
-        let mut walk = Walk { view, changes, home, found: Vec::new() };
+        let mut walk = Walk { view, changes, home, stage: Stage::first(view, changes), found: Vec::new() };
         walk.order(&records);
         walk.releases(&records, trace);
         found.append(&mut walk.found);
@@ -234,6 +337,8 @@ struct Walk<'v> {
     view: &'v View,
     changes: &'v Changes,
     home: CoreSet,
+    /// What is so, by what was applied.
+    stage: Stage,
     found: Vec<Violation>,
 }
 
@@ -284,14 +389,31 @@ impl Walk<'_> {
         }
     }
 
-    /// The tasks here whose releases a change concerns, as they are before it and after it.
-    fn concerned(&self, change: usize) -> Vec<(usize, Now, Now)> {
-        let Some(after) = self.changes.list.get(change) else { return Vec::new() };
-        let before = change.checked_sub(1).map_or(&self.changes.start, |last| &self.changes.list[last].tasks);
-        let here = |n: &usize| *n < self.view.tasks.len() && self.view.home(*n) == self.home;
-        let both = before.iter().zip(&after.tasks).enumerate().map(|(n, (before, after))| (n, *before, *after));
+    /// The tasks here whose releases the change concerns now, as they are before it and after it.
+    fn apply(&mut self, change: usize) -> Vec<(usize, Now, Now)> {
+        let Some(change) = self.changes.list.get(change) else { return Vec::new() };
+        let before = self.stage.clone();
+        self.stage.take(change);
+        let here = (0..self.view.tasks.len()).filter(|n| self.view.home(*n) == self.home);
+        let both = here.filter_map(|n| {
+            let task = TaskId(n as u16);
+            Some((n, before.now(self.view, task)?, self.stage.now(self.view, task)?))
+        });
         let releases = |now: &Now| (now.there, now.period);
-        both.filter(|(n, before, after)| here(n) && releases(before) != releases(after)).collect()
+        both.filter(|(_, before, after)| releases(before) != releases(after)).collect()
+    }
+
+    /// The tasks here that are to end by the change, and when it was to be asked for.
+    fn removed(&self, change: usize) -> Option<(Vec<usize>, Instant)> {
+        let it = self.changes.list.get(change).filter(|it| it.refused.is_none() && it.action == Action::Ends)?;
+        let inside = |n: usize| match it.target {
+            Target::Task(task) => task.index() == n,
+            Target::Server(server) => {
+                self.view.tree.iter().flat_map(|tree| tree.above(TaskId(n as u16))).any(|around| around == server)
+            }
+        };
+        let here = (0..self.view.tasks.len()).filter(|n| self.view.home(*n) == self.home && inside(*n));
+        Some((here.collect(), Instant::ZERO.saturating_add(it.at)))
     }
 
     /// Whether the task's releases are whole periods after its offset from time zero, whenever it begins.
@@ -314,14 +436,11 @@ impl Walk<'_> {
     /// Each release is its period after the one before, the first one its offset after the task began.
     fn releases(&mut self, records: &[&Record], trace: &Trace) {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
-        let begin = |(n, now): (usize, &Now)| Expected {
-            now: *now,
-            due: now.there.then(|| first(n)),
-            until: Instant::NEVER,
-            job: 0,
+        let begin = |n: usize| {
+            let now = self.stage.now(self.view, TaskId(n as u16))?;
+            Some(Expected { now, due: now.there.then(|| first(n)), until: Instant::NEVER, job: 0 })
         };
-        let mut all: Vec<Expected> =
-            self.changes.start.iter().take(self.view.tasks.len()).enumerate().map(begin).collect();
+        let mut all: Vec<Expected> = (0..self.view.tasks.len()).map_while(begin).collect();
         // The removals that were asked for: which change, of which task, when.
         let mut ends: Vec<(u32, usize, Instant)> = Vec::new();
         let mut end = Instant::ZERO;
@@ -329,18 +448,14 @@ impl Walk<'_> {
             end = end.max(r.time);
             match r.kind {
                 EventKind::ChangeRequested => {
-                    let change = r.job as usize;
-                    let at =
-                        self.changes.list.get(change).map_or(Instant::NEVER, |it| Instant::ZERO.saturating_add(it.at));
-                    for (n, before, after) in self.concerned(change) {
-                        if before.there && !after.there {
-                            all[n].until = all[n].until.min(at);
-                            ends.push((r.job, n, at));
-                        }
+                    let Some((tasks, at)) = self.removed(r.job as usize) else { continue };
+                    for n in tasks {
+                        all[n].until = all[n].until.min(at);
+                        ends.push((r.job, n, at));
                     }
                 }
                 EventKind::ChangeApplied => {
-                    for (n, before, after) in self.concerned(r.job as usize) {
+                    for (n, before, after) in self.apply(r.job as usize) {
                         let first = self.first_release(n, r.time, after.period);
                         let it = &mut all[n];
                         if after.there && !before.there {
@@ -351,10 +466,9 @@ impl Walk<'_> {
                         } else if self.on_the_grid(n) && it.due.is_some() {
                             it.due = Some(first);
                         }
-                        let ends = it.now.there && !after.there;
+                        let ends = before.there && !after.there;
                         let lost = it.due.filter(|due| ends && *due < it.until && *due < r.time);
-                        let there = if after.there == before.there { it.now.there } else { after.there };
-                        it.now = Now { there, ..after };
+                        it.now = after;
                         if let Some(due) = lost {
                             let job = it.job;
                             self.wrong(

@@ -28,7 +28,7 @@ mod summary;
 mod void;
 
 pub use chains::{ChainSummary, ChainView};
-pub use changes::{ChangeView, Changes, Now};
+pub use changes::{Action, ChangeView, Changes, Now, Target};
 pub use disk::{DiskClientView, DiskInput, DiskView, Served, Tolerated};
 pub use disk_table::{disk_table, read_disk_inputs, read_disk_table};
 pub use draw::{draw, list};
@@ -48,7 +48,7 @@ pub use summary::*;
 
 use tactus_record::Record;
 use tactus_task::{Release, WaitLimit};
-use tactus_time::{CoreId, Duration, Level};
+use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The records of one run.
 #[derive(Clone, Debug, Default)]
@@ -117,15 +117,8 @@ impl View {
 
     /// How many tasks are promised something at some time.
     pub fn promised(&self) -> usize {
-        let ever = |n: &usize| {
-            let stages =
-                self.changes.iter().flat_map(|it| std::iter::once(&it.start).chain(it.list.iter().map(|c| &c.tasks)));
-            let mut later = stages.filter_map(|stage| stage.get(*n));
-            match &self.changes {
-                None => self.tasks[*n].promise != Promise::None,
-                Some(_) => later.any(|now| now.there && now.promise != Promise::None),
-            }
-        };
+        let ever =
+            |n: &usize| self.planned(TaskId(*n as u16)).iter().any(|now| now.there && now.promise != Promise::None);
         (0..self.tasks.len()).filter(ever).count()
     }
 }

@@ -282,7 +282,7 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
     let [from, to] = [culprit, victim].map(|task| &tree.tasks[task.index()]);
     // What competes with the culprit where it is: the victim itself, or the server in which the victim is.
     let (rank, cores) = if to.server == from.server {
-        (to.rank, tree.queue(victim))
+        (to.fixed_rank(), tree.queue(victim))
     } else {
         let Some(server) = tree.above(victim).find(|server| tree.servers[*server].parent == from.server) else {
             return Reach::Never;
@@ -294,7 +294,7 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
     }
     let kept_off = tree.ceilings.as_ref().is_some_and(|ceilings| ceilings.may_keep_off(culprit, victim));
     let altered = tree.changes.iter().any(|change| matches!(change, TreeChange::Task { .. }));
-    match (from.rank, rank) {
+    match (from.fixed_rank(), rank) {
         _ if altered => Reach::Always,
         _ if kept_off => Reach::Always,
         (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.held => Reach::Never,

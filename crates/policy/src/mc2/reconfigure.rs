@@ -88,6 +88,8 @@ struct Target {
     task: usize,
     /// When it was applied.
     applied: Option<Instant>,
+    /// It came without what it brings others.
+    alone: bool,
     /// Its task, if that is of level C or D: its index, and its offset.
     own: Option<(usize, Duration)>,
     /// The budgets of indices at levels C and D.
@@ -151,12 +153,14 @@ fn act(
                 at.saturating_add(offset)
             }
         }
-        Action::Alter(Values { period, deadline, .. }) => {
-            (task.period, task.deadline) = (period, deadline);
+        Action::Alter(named) => {
+            let (time, period, deadline, priority) = (task.full, task.period, task.deadline, 0);
+            let values = named.of(Values { time, period, deadline, priority });
+            (task.period, task.deadline) = (values.period, values.deadline);
             if !level_a {
                 return;
             }
-            on_the_grid(offset, period, at)
+            on_the_grid(offset, task.period, at)
         }
     };
     take_out(heap, place, room);
@@ -231,6 +235,7 @@ pub(super) fn attach(
         let target = Target {
             task: of(change).index(),
             applied: None,
+            alone: false,
             own: own(&shared.tasks, change),
             budgets: budgets(&shared.tasks, then),
             moved: then.budgets.iter().map(|(task, budget)| (task.index(), full(*task, *budget))).collect(),
@@ -285,11 +290,11 @@ impl Watch {
         let decided = barrier.requests.decided();
         self.requested = self.requested.max(decided);
         for (own, request) in self.list[..decided].iter_mut().zip(barrier.requests.all()).skip(self.applied) {
-            let Some(at) = request.target.applied else { continue };
-            for (task, budget) in &own.budgets {
+            let Target { applied: Some(at), alone, .. } = request.target else { continue };
+            for (task, budget) in own.budgets.iter().filter(|_| !alone) {
                 local.tasks[*task].full = *budget;
             }
-            if let Some(table) = &mut own.table {
+            if let Some(table) = own.table.as_mut().filter(|_| !alone) {
                 core::mem::swap(&mut local.table, table);
                 // The ghosts of the other table were timed to the ends of its slots.
                 local.tasks.iter_mut().filter(|task| task.name.1 == Level::A).for_each(TaskState::lay_ghost);
@@ -376,7 +381,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
             && tasks.iter().all(at_rest)
             && request.target.own.is_none_or(|(task, _)| tasks[task].has_no_job() && tasks[task].next() >= now)
     }
-    fn accept(&mut self, request: &mut Request) -> bool {
+    fn accept(&mut self, request: &mut Request) -> Result<(), u64> {
         let before = sums(self.terms);
         let (task, action) = (request.target.task, request.action);
         let own = &mut self.terms[task];
@@ -384,7 +389,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
         match action {
             Action::Add => own.there = true,
             Action::Remove => own.there = false,
-            Action::Alter(values) => own.period = values.period,
+            Action::Alter(named) => own.period = named.period.unwrap_or(own.period),
         }
         exchange(self.terms, &mut request.target);
         let cores = self.shared.cores() as u64;
@@ -395,7 +400,12 @@ impl Reconfigure<Target> for Entry<'_, '_> {
             exchange(self.terms, &mut request.target);
             (self.terms[task].there, self.terms[task].period) = (there, period);
         }
-        fits
+        reconfigure::unless_overloaded(fits)
+    }
+    fn forget_effect(&mut self, request: &mut Request) {
+        request.target.budgets.clear();
+        request.target.moved.clear();
+        request.target.alone = true;
     }
     /// Applies it at levels C and D.
     fn apply(&mut self, pending: &mut [Request]) {

@@ -1,6 +1,6 @@
 //! The parameters of a policy with two levels of criticality, and their stored form.
 
-use crate::codec::{put, DecodeError, Input, Parameters};
+use crate::codec::{put, put_optional, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
 use tactus_time::{Duration, TaskId};
 
@@ -34,21 +34,21 @@ pub struct Dual {
     pub virtual_deadline: Duration,
 }
 
-/// What a task has from a change on, its own or that of another task of its core.
+/// What a task has anew from a change on, its own or that of another task of its core; what is not said stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DualNow {
     /// Which.
     pub task: TaskId,
     /// What its jobs may take while all are served.
-    pub low: Duration,
+    pub low: Option<Duration>,
     /// What they may take at its own level.
-    pub own: Duration,
+    pub own: Option<Duration>,
     /// As [`Dual::virtual_deadline`].
-    pub virtual_deadline: Duration,
+    pub virtual_deadline: Option<Duration>,
 }
 
 const DUAL_BYTES: usize = 8 + 4 + 8;
-const NOW_BYTES: usize = 2 + 3 * 8;
+const NOW_BYTES: usize = 2 + 3;
 
 impl Parameters for Mixed {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -79,14 +79,16 @@ impl Parameters for Vec<DualNow> {
         put(out, self.len() as u64);
         for now in self {
             out.extend(now.task.0.to_le_bytes());
-            [now.low, now.own, now.virtual_deadline].iter().for_each(|length| put(out, length.as_nanos()));
+            let lengths = [now.low, now.own, now.virtual_deadline];
+            lengths.iter().for_each(|length| put_optional(out, length.map(Duration::as_nanos)));
         }
     }
 
     fn decode(input: &mut Input) -> Result<Vec<DualNow>, DecodeError> {
         input.list(NOW_BYTES, |input| {
             let task = TaskId(u16::from_le_bytes(input.take()?));
-            Ok(DualNow { task, low: input.time()?, own: input.time()?, virtual_deadline: input.time()? })
+            let mut length = || Ok(input.optional()?.map(Duration::from_nanos));
+            Ok(DualNow { task, low: length()?, own: length()?, virtual_deadline: length()? })
         })
     }
 }

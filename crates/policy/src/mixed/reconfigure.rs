@@ -11,12 +11,12 @@
 use super::core::{Core, TaskState};
 use super::{DualNow, Mixed};
 use crate::heap::Key;
-use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
+use crate::reconfigure::{self, share, Action, Alteration, Change, Part, Reconfigure, Requests, Values, WHOLE};
 use crate::records::Recorder;
 use crate::{PolicyConfig, PolicyConfigError, Reconfigurable};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use tactus_record::{EventKind, Sink};
+use tactus_record::{EventKind, Sink, CHANGE_DEPENDS};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Finds the first thing that is wrong.
@@ -25,8 +25,12 @@ pub(super) fn check(setup: &PolicyConfig, all: &Reconfigurable<Mixed, Vec<DualNo
         let core = setup.tasks[task.index()].core;
         let sound = |now: &DualNow| {
             let task = setup.tasks.get(now.task.index()).filter(|task| task.core == core);
-            let fits = |task: &crate::Task| now.low == now.own || task.level == Level::A && now.low < now.own;
-            !now.low.is_zero() && task.is_some_and(fits)
+            let both = now.low.zip(now.own);
+            let fits = |task: &crate::Task| match task.level {
+                Level::A => both.is_none_or(|(low, own)| low <= own),
+                _ => now.low == now.own,
+            };
+            ![now.low, now.own].contains(&Some(Duration::ZERO)) && task.is_some_and(fits)
         };
         match effect.iter().find(|now| !sound(now)) {
             Some(now) => Err(PolicyConfigError::ChangeEffect(now.task)),
@@ -80,15 +84,18 @@ impl<S: Sink + ?Sized> Reconfigure<Target> for Entry<'_, '_, S> {
     fn is_idle(&self, _: &Request) -> bool {
         self.core.ready.peek().is_none()
     }
-    fn accept(&mut self, request: &mut Request) -> bool {
+    fn accept(&mut self, request: &mut Request) -> Result<(), u64> {
         self.core.accept(self.terms, request)
+    }
+    fn forget_effect(&mut self, request: &mut Request) {
+        request.target.effect.clear();
     }
     fn apply(&mut self, pending: &mut [Request]) {
         let task = pending[0].target.task;
         match pending[0].action {
             Action::Add => self.core.start(self.terms, task, self.records.now),
             Action::Remove => self.core.end_releases(self.terms, task),
-            Action::Alter(values) => self.core.alter(task, &values),
+            Action::Alter(named) => self.core.alter(task, &named),
         }
     }
 }
@@ -140,8 +147,9 @@ impl Core {
         self.changes = Some(changes);
     }
 
-    /// Takes up what the request promises, unless that is more than the core, and more than before; whether it did.
-    fn accept(&mut self, terms: &mut Terms, request: &mut Request) -> bool {
+    /// Takes up what the request promises, unless that is more than the core, and more than before, or a task would get a longer time while
+    /// all are served than at its own level, since a request before was refused.
+    fn accept(&mut self, terms: &mut Terms, request: &mut Request) -> Result<(), u64> {
         let before = self.promised(terms, None);
         self.exchange(&mut request.target);
         let task = request.target.task;
@@ -149,16 +157,20 @@ impl Core {
         let (present, period) = match request.action {
             Action::Add => (true, None),
             Action::Remove => (false, None),
-            Action::Alter(values) => (was_present, Some((task, values.period))),
+            Action::Alter(named) => (was_present, named.period.map(|period| (task, period))),
         };
         terms.present[task] = present;
         let after = self.promised(terms, period);
         let fits = !after.iter().zip(&before).any(|(after, before)| *after > WHOLE && after > before);
-        if !fits {
+        let sound = self.tasks.iter().all(|task| task.low <= task.own);
+        if !fits || !sound {
             terms.present[task] = was_present;
             self.exchange(&mut request.target);
         }
-        fits
+        match sound {
+            true => reconfigure::unless_overloaded(fits),
+            false => Err(CHANGE_DEPENDS),
+        }
     }
 
     /// The shares of the core that the LO times of all and the HI times of the critical ones come to. `altered`: a task's index and its new
@@ -180,9 +192,10 @@ impl Core {
     fn exchange(&mut self, target: &mut Target) {
         for (place, then) in &mut target.effect {
             let TaskState { low, own, virtual_deadline, .. } = &mut self.tasks[*place];
-            core::mem::swap(low, &mut then.low);
-            core::mem::swap(own, &mut then.own);
-            core::mem::swap(virtual_deadline, &mut then.virtual_deadline);
+            let both = [(low, &mut then.low), (own, &mut then.own), (virtual_deadline, &mut then.virtual_deadline)];
+            for (now, then) in both {
+                then.as_mut().into_iter().for_each(|then| core::mem::swap(now, then));
+            }
         }
         // No job is left that it could concern, but under `Immediate`.
         for (place, _) in &target.effect {
@@ -211,9 +224,11 @@ impl Core {
         terms.room.drain(..).for_each(|key| self.releases.push(key));
     }
 
-    /// Gives the task other parameters; its next release stays.
-    fn alter(&mut self, place: usize, values: &Values) {
+    /// Gives the task what is named; its next release stays. What its jobs may take comes with what the request brings.
+    fn alter(&mut self, place: usize, named: &Alteration) {
         let task = &mut self.tasks[place];
+        let (time, period, deadline, priority) = (task.own, task.period, task.deadline, task.priority);
+        let values = named.of(Values { time, period, deadline, priority });
         (task.period, task.deadline, task.priority) = (values.period, values.deadline, values.priority);
         self.queue(place);
     }

@@ -7,7 +7,8 @@
 //! Requests are decided in their order; several may be decided in one instant.
 //!
 //! **Admission** is by analysis, before the run; what it refuses is refused here when it is requested. What is to be applied is
-//! tested once more: it may not promise more than a core has, and more than was promised before.
+//! tested once more: it may not promise more than a core has, and more than was promised before. Of what is refused then nothing
+//! comes later: a request carries what it names and no more, and what was computed from all tasks ([`Change::depends`]) is refused too.
 //!
 //! The engine keeps the list, the order and the records. What is idle, what is promised and what is applied is each policy's
 //! own ([`Reconfigure`]). An entry of a policy costs nothing here while nothing is requested. All memory is taken beforehand.
@@ -17,8 +18,8 @@ mod parameters;
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 pub(crate) use parameters::{change, part, put_change, put_part, requested_at, CHANGE_BYTES, PART_BYTES};
-pub use parameters::{Action, Change, Part, Protocol, Reconfigurable, Values};
-use tactus_record::{EventKind, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
+pub use parameters::{Action, Alteration, Change, Part, Protocol, Reconfigurable, Values};
+use tactus_record::{EventKind, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// Finds the first thing that is wrong with the reconfigurations; `effect` looks at what one brings.
@@ -37,7 +38,7 @@ pub(crate) fn check<K, N>(
     let mut last = Duration::ZERO;
     for (n, (change, then)) in all.changes.iter().zip(&all.effects).enumerate() {
         let sound = match change.action {
-            Action::Alter(values) => !values.time.is_zero() && !values.period.is_zero(),
+            Action::Alter(named) => named.is_sound(),
             Action::Add | Action::Remove => true,
         };
         match change.part {
@@ -59,14 +60,16 @@ pub(crate) struct Request<T> {
     pub(crate) action: Action,
     /// Whether analysis admitted it.
     pub(crate) admitted: bool,
+    /// See [`Change::depends`].
+    pub(crate) depends: bool,
     pub(crate) target: T,
 }
 
 impl<T> Request<T> {
     /// The reconfiguration with this number.
     pub(crate) fn new(number: usize, change: &Change, target: T) -> Request<T> {
-        let Change { action, admitted, .. } = *change;
-        Request { number: number as u32, at: requested_at(change), action, admitted, target }
+        let Change { action, admitted, depends, .. } = *change;
+        Request { number: number as u32, at: requested_at(change), action, admitted, depends, target }
     }
 
     /// Whether its target is to release nothing from the request on.
@@ -85,8 +88,13 @@ pub(crate) trait Reconfigure<T> {
     fn stop_releases(&mut self, request: &Request<T>);
     /// Whether nothing that was released before is unfinished, as far as the request could meet it.
     fn is_idle(&self, request: &Request<T>) -> bool;
-    /// Takes up what the request promises, unless that is more than there is and more than before; whether it did.
-    fn accept(&mut self, request: &mut Request<T>) -> bool;
+    /// Takes up what the request promises, unless that is more than there is and more than before.
+    ///
+    /// # Errors
+    /// `arg` of the record that tells why it is refused.
+    fn accept(&mut self, request: &mut Request<T>) -> Result<(), u64>;
+    /// Takes out of a removal what it brings others, computed with a request that was refused; a removal itself is never refused.
+    fn forget_effect(&mut self, request: &mut Request<T>);
     /// Applies the first of the requests that are not decided.
     fn apply(&mut self, pending: &mut [Request<T>]);
 }
@@ -97,13 +105,15 @@ pub(crate) struct Requests<T> {
     /// How many were requested, and how many of these are decided.
     requested: usize,
     decided: usize,
+    /// Whether one that admission allowed was refused.
+    any_refused: bool,
     protocol: Protocol,
 }
 
 impl<T> Requests<T> {
     /// None requested yet. `list` in the order of their times.
     pub(crate) fn new(list: Vec<Request<T>>, protocol: Protocol) -> Requests<T> {
-        Requests { list, requested: 0, decided: 0, protocol }
+        Requests { list, requested: 0, decided: 0, any_refused: false, protocol }
     }
 
     /// Whether one was requested that is not decided.
@@ -143,20 +153,39 @@ impl<T> Requests<T> {
         while self.decided < self.requested {
             let pending = &mut self.list[self.decided..self.requested];
             let request = &mut pending[0];
-            if !request.admitted {
-                policy.record(EventKind::ChangeRefused, request.number, CHANGE_NOT_ADMITTED);
-            } else if self.protocol == Protocol::IdleInstant && !policy.is_idle(request) {
-                break;
-            } else if policy.accept(request) {
-                policy.record(EventKind::ChangeApplied, request.number, 0);
-                policy.apply(pending);
-                any = true;
-            } else {
-                policy.record(EventKind::ChangeRefused, request.number, CHANGE_OVERLOADS);
+            let waits = self.protocol == Protocol::IdleInstant && !policy.is_idle(request);
+            let outdated = request.depends && self.any_refused;
+            if outdated && request.removes() && !waits {
+                policy.forget_effect(request);
+            }
+            let decision = match () {
+                () if !request.admitted => Err(CHANGE_NOT_ADMITTED),
+                () if outdated && !request.removes() => Err(CHANGE_DEPENDS),
+                () if waits => break,
+                () => policy.accept(request),
+            };
+            match decision {
+                Ok(()) => {
+                    policy.record(EventKind::ChangeApplied, request.number, 0);
+                    policy.apply(pending);
+                    any = true;
+                }
+                Err(why) => {
+                    policy.record(EventKind::ChangeRefused, request.number, why);
+                    self.any_refused |= why != CHANGE_NOT_ADMITTED;
+                }
             }
             self.decided += 1;
         }
         any
+    }
+}
+
+/// The request goes in if it fits.
+pub(crate) fn unless_overloaded(fits: bool) -> Result<(), u64> {
+    match fits {
+        true => Ok(()),
+        false => Err(CHANGE_OVERLOADS),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reconfigurations as a set-up and an image hold them.
 
-use crate::codec::{put, DecodeError, Input, Parameters};
+use crate::codec::{put, put_optional, DecodeError, Input, Parameters};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -17,6 +17,9 @@ pub struct Change {
     pub admitted: bool,
     /// Whether it waits until no server around its target has anything to run, and a server that is altered has no work at all.
     pub drains: bool,
+    /// Whether what it brings was computed from all tasks, with all reconfigurations that were requested before. It is refused
+    /// after one of these was.
+    pub depends: bool,
 }
 
 /// What is reconfigured.
@@ -36,10 +39,55 @@ pub enum Action {
     /// It ends.
     Remove,
     /// It has these parameters from then on.
-    Alter(Values),
+    Alter(Alteration),
 }
 
-/// All parameters of a task or server after it was altered.
+/// The parameters that a reconfiguration names. What it does not name stays, whatever became of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Alteration {
+    /// The execution time of a task, the budget of a server.
+    pub time: Option<Duration>,
+    /// The period.
+    pub period: Option<Duration>,
+    /// The relative deadline of a task; that of a task whose deadline was its period is its new period, if nothing is named.
+    pub deadline: Option<Duration>,
+    /// The priority.
+    pub priority: Option<u32>,
+}
+
+impl Alteration {
+    /// Whether no length that it names is zero.
+    pub(crate) fn is_sound(&self) -> bool {
+        ![self.time, self.period].into_iter().flatten().any(|length| length.is_zero())
+    }
+
+    /// Time and period of a part after it, from those before.
+    pub(crate) fn lengths(&self, (time, period): (Duration, Duration)) -> (Duration, Duration) {
+        (self.time.unwrap_or(time), self.period.unwrap_or(period))
+    }
+
+    /// What a part with these parameters has after it.
+    pub fn of(&self, before: Values) -> Values {
+        let period = self.period.unwrap_or(before.period);
+        let implicit = if before.deadline == before.period { period } else { before.deadline };
+        Values {
+            time: self.time.unwrap_or(before.time),
+            period,
+            deadline: self.deadline.unwrap_or(implicit),
+            priority: self.priority.unwrap_or(before.priority),
+        }
+    }
+}
+
+/// All of them named.
+impl From<Values> for Alteration {
+    fn from(Values { time, period, deadline, priority }: Values) -> Alteration {
+        let (time, period, deadline) = (Some(time), Some(period), Some(deadline));
+        Alteration { time, period, deadline, priority: Some(priority) }
+    }
+}
+
+/// All parameters of a task or server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Values {
     /// The execution time of a task, the budget of a server.
@@ -110,7 +158,7 @@ impl<K: Parameters, N: Parameters> Parameters for Reconfigurable<K, N> {
 }
 
 pub(crate) const PART_BYTES: usize = 1 + 2;
-pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1;
+pub(crate) const CHANGE_BYTES: usize = 8 + PART_BYTES + 1 + 1 + 1 + 1;
 
 pub(crate) fn put_part(out: &mut Vec<u8>, part: Part) {
     let (kind, place) = match part {
@@ -130,33 +178,33 @@ pub(crate) fn part(input: &mut Input) -> Result<Part, DecodeError> {
 pub(crate) fn put_change(out: &mut Vec<u8>, change: &Change) {
     put(out, change.at.as_nanos());
     put_part(out, change.part);
-    out.extend([u8::from(change.admitted), u8::from(change.drains)]);
+    out.extend([change.admitted, change.drains, change.depends].map(u8::from));
     match change.action {
         Action::Add => out.push(0),
         Action::Remove => out.push(1),
         Action::Alter(values) => {
             out.push(2);
             for length in [values.time, values.period, values.deadline] {
-                put(out, length.as_nanos());
+                put_optional(out, length.map(Duration::as_nanos));
             }
-            out.extend(values.priority.to_le_bytes());
+            put_optional(out, values.priority.map(u64::from));
         }
     }
 }
 
 pub(crate) fn change(input: &mut Input) -> Result<Change, DecodeError> {
     let (at, part) = (input.time()?, part(input)?);
-    let (admitted, drains) = (input.boolean()?, input.boolean()?);
+    let (admitted, drains, depends) = (input.boolean()?, input.boolean()?, input.boolean()?);
     let action = match input.byte()? {
         0 => Action::Add,
         1 => Action::Remove,
-        2 => Action::Alter(Values {
-            time: input.time()?,
-            period: input.time()?,
-            deadline: input.time()?,
-            priority: u32::from_le_bytes(input.take()?),
+        2 => Action::Alter(Alteration {
+            time: input.optional()?.map(Duration::from_nanos),
+            period: input.optional()?.map(Duration::from_nanos),
+            deadline: input.optional()?.map(Duration::from_nanos),
+            priority: input.optional()?.map(|n| u32::try_from(n).map_err(|_| input.no_meaning())).transpose()?,
         }),
         _ => return Err(input.no_meaning()),
     };
-    Ok(Change { at, part, action, admitted, drains })
+    Ok(Change { at, part, action, admitted, drains, depends })
 }

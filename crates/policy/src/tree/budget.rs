@@ -114,9 +114,9 @@ impl Budget {
         self.left = signed(budget).saturating_sub(signed(self.used));
     }
 
-    /// How large a share of a core it is.
-    pub(super) fn share(&self, of: impl Fn(Duration, Duration) -> u64) -> u64 {
-        of(self.full, self.period)
+    /// A full budget, and its period.
+    pub(super) fn lengths(&self) -> (Duration, Duration) {
+        (self.full, self.period)
     }
 
     /// Whether it changes by time whether or not there is work, so that its owner has to look at it at [`Budget::next`].

@@ -17,7 +17,7 @@ use super::domain::{Domain, VirtualProcessor};
 use super::parameters::ReconfigurableTree;
 use super::task_state::TaskState;
 use crate::heap::Key;
-use crate::reconfigure::{self, share, Action, Change, Part, Reconfigure, Requests, Values, WHOLE};
+use crate::reconfigure::{self, share, Action, Alteration, Change, Part, Reconfigure, Requests, WHOLE};
 use crate::records::Recorder;
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
@@ -37,8 +37,7 @@ pub(super) fn check(setup: &PolicyConfig, changing: &ReconfigurableTree) -> Resu
     let mut last = Duration::ZERO;
     for (n, change) in changing.changes.iter().enumerate() {
         let sound = match (change.action, change.part) {
-            (Action::Alter(v), Part::Server(_)) => !v.time.is_zero() && v.time <= v.period,
-            (Action::Alter(v), Part::Task(_)) => !v.time.is_zero() && !v.period.is_zero(),
+            (Action::Alter(named), _) => named.is_sound(),
             (Action::Add | Action::Remove, _) => true,
         };
         if !known(change.part) || !sound || change.at < last {
@@ -144,8 +143,11 @@ impl Reconfigure<Target> for Entry<'_, '_> {
     fn is_idle(&self, request: &Request) -> bool {
         self.domain.is_idle(self.records.now) && self.domain.is_idle_for(request, self.records.now)
     }
-    fn accept(&mut self, request: &mut Request) -> bool {
-        !self.domain.overloads(self.present, request)
+    fn accept(&mut self, request: &mut Request) -> Result<(), u64> {
+        reconfigure::unless_overloaded(!self.domain.overloads(self.present, request))
+    }
+    fn forget_effect(&mut self, _: &mut Request) {
+        // It brings nothing but its target's.
     }
     fn apply(&mut self, pending: &mut [Request]) {
         self.domain.apply(self.present, pending, self.records);
@@ -248,6 +250,14 @@ impl Domain {
                 self.vps[home].parent.is_none() && self.overloads_in(home, present, request)
             }
             On::Server(server) => {
+                let more_than_its_period = |it: &VirtualProcessor| {
+                    let (Action::Alter(named), Some(budget)) = (request.action, &it.budget) else { return false };
+                    let (time, period) = named.lengths(budget.lengths());
+                    it.server == server && time > period
+                };
+                if self.vps.iter().any(more_than_its_period) {
+                    return true;
+                }
                 let around = |(vp, it): (usize, &VirtualProcessor)| {
                     let around = it.parent.filter(|_| it.server == server);
                     around.is_some_and(|around| [vp, around].iter().any(|vp| self.overloads_in(*vp, present, request)))
@@ -260,18 +270,21 @@ impl Domain {
     /// Whether more would have been promised of a server's or the root's time than it has, and more than before.
     fn overloads_in(&self, home: usize, present: &Present, request: &Request) -> bool {
         let queue = self.vps[home].below;
-        let then = |now: u64, there: bool, concerned: bool| match request.action {
-            _ if !concerned => now * u64::from(there),
-            Action::Add => now,
+        let then = |(time, period): (Duration, Duration), there: bool, concerned: bool| match request.action {
+            _ if !concerned => share(time, period) * u64::from(there),
+            Action::Add => share(time, period),
             Action::Remove => 0,
-            Action::Alter(values) => share(values.time, values.period),
+            Action::Alter(named) => {
+                let (time, period) = named.lengths((time, period));
+                share(time, period)
+            }
         };
         // Before and after the change.
         let of = |vp: &VirtualProcessor| {
             let there = present.servers[usize::from(vp.server)];
-            let now = vp.budget.as_ref().map_or(0, |budget| budget.share(share));
+            let Some(now) = vp.budget.as_ref().map(Budget::lengths) else { return [0, 0] };
             let concerned = matches!(request.target.on, On::Server(server) if server == vp.server);
-            [now * u64::from(there), then(now, there, concerned)]
+            [share(now.0, now.1) * u64::from(there), then(now, there, concerned)]
         };
         let mut promised = [0_u64; 2];
         let mut count = |each: [u64; 2]| (0..2).for_each(|n| promised[n] = promised[n].saturating_add(each[n]));
@@ -280,10 +293,12 @@ impl Domain {
         let has = if it.parent.is_some() {
             of(it)
         } else {
-            for (task, work) in self.tasks.iter().enumerate().filter(|(_, work)| work.queue == queue) {
-                let (now, there) = (work.share(share), present.tasks[task]);
+            let competes = |work: &TaskState| work.queue == queue && !work.removed;
+            for (task, work) in self.tasks.iter().enumerate().filter(|(_, work)| competes(work)) {
+                let (values, there) = (work.values(), present.tasks[task]);
+                let now = (values.time, values.period);
                 let concerned = matches!(request.target.on, On::Task(one) if one == task);
-                count([now * u64::from(there), then(now, there, concerned)]);
+                count([share(now.0, now.1) * u64::from(there), then(now, there, concerned)]);
             }
             [WHOLE * self.run_queues[queue].vps.len() as u64; 2]
         };
@@ -352,8 +367,8 @@ impl Domain {
                 // It may have been started in this very instant.
                 self.release_until(on, Instant::ZERO);
             }
-            (On::Task(task), Action::Alter(values)) => {
-                self.tasks[task].alter(&values);
+            (On::Task(task), Action::Alter(named)) => {
+                self.tasks[task].alter(&named);
                 self.queue(task, now);
                 self.plan_event(task);
             }
@@ -381,23 +396,26 @@ impl Domain {
                     }
                 }
             }
-            (On::Server(server), Action::Alter(values)) => {
+            (On::Server(server), Action::Alter(named)) => {
                 for vp in 0..self.vps.len() {
                     if self.vps[vp].server == server {
-                        self.alter_server(vp, &values, now, records);
+                        self.alter_server(vp, &named, now, records);
                     }
                 }
             }
         }
     }
 
-    /// Gives the server these parameters and restarts it.
-    fn alter_server(&mut self, vp: usize, values: &Values, now: Instant, records: &mut Recorder) {
-        self.vps[vp].rank = match self.vps[vp].order {
-            TaskOrder::FixedPriority => u64::from(u32::MAX - values.priority),
-            _ => values.period.as_nanos(),
+    /// Gives the server what is named and restarts it.
+    fn alter_server(&mut self, vp: usize, named: &Alteration, now: Instant, records: &mut Recorder) {
+        let it = &mut self.vps[vp];
+        let rank = match it.order {
+            TaskOrder::FixedPriority => named.priority.map(|priority| u64::from(u32::MAX - priority)),
+            _ => named.period.map(Duration::as_nanos),
         };
-        self.restart(vp, Some((values.time, values.period)), now, records);
+        it.rank = rank.unwrap_or(it.rank);
+        let lengths = it.budget.as_ref().map(|budget| named.lengths(budget.lengths()));
+        self.restart(vp, lengths, now, records);
     }
 
     /// Restarts the server with a full budget at `now`, if it is present.

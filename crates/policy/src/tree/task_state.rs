@@ -2,7 +2,7 @@
 
 use super::arrivals::Arrivals;
 use super::parameters::TaskPlacement;
-use crate::reconfigure::Values;
+use crate::reconfigure::{Alteration, Values};
 use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
@@ -504,19 +504,16 @@ impl TaskState {
         self.next = now.saturating_add(self.offset);
     }
 
-    /// It has these values from now on; the release that is due next stays.
-    pub(super) fn alter(&mut self, values: &Values) {
-        (self.wcet, self.period, self.deadline) = (values.time, values.period, values.deadline);
-        self.priority = values.priority;
+    /// Its parameters.
+    pub(super) fn values(&self) -> Values {
+        Values { time: self.wcet, period: self.period, deadline: self.deadline, priority: self.priority }
     }
 
-    /// How large a share of a core it asks for.
-    pub(super) fn share(&self, of: impl Fn(Duration, Duration) -> u64) -> u64 {
-        if self.removed {
-            0
-        } else {
-            of(self.wcet, self.period)
-        }
+    /// It has what is named from now on; the release that is due next stays.
+    pub(super) fn alter(&mut self, named: &Alteration) {
+        let values = named.of(self.values());
+        (self.wcet, self.period, self.deadline) = (values.time, values.period, values.deadline);
+        self.priority = values.priority;
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {

@@ -1,6 +1,6 @@
 //! ReconfigurableTree a system while it runs: the worked example, the rules one by one, and a slow machine beside the policy.
 
-use crate::common::changes::{changing, root};
+use crate::common::changes::{altered, changing, root};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
@@ -51,11 +51,11 @@ fn task(n: u16) -> Part {
 }
 
 fn change(at: u64, part: Part, action: Action) -> Change {
-    Change { at: ms(at), part, action, admitted: true, drains: true }
+    Change { at: ms(at), part, action, admitted: true, drains: true, depends: false }
 }
 
 fn values(time: u64, period: u64) -> Action {
-    Action::Alter(Values { time: ms(time), period: ms(period), deadline: ms(period), priority: 0 })
+    Action::Alter(Values { time: ms(time), period: ms(period), deadline: ms(period), priority: 0 }.into())
 }
 
 fn start(setup: &PolicyConfig, until: u64) -> Vec<Entry> {
@@ -259,11 +259,11 @@ fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, V
             match change.action {
                 Action::Add => all[task.index()].there = true,
                 Action::Remove => all[task.index()].there = false,
-                Action::Alter(values) => all[task.index()].values = values,
+                Action::Alter(named) => all[task.index()].values = altered(old, named),
             }
             // An alteration is judged as if it were there.
             let after = match change.action {
-                Action::Alter(values) if !there => before + share(&values),
+                Action::Alter(named) if !there => before + share(&altered(old, named)),
                 _ => load(&all),
             };
             let it = &mut all[task.index()];

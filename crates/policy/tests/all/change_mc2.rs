@@ -51,12 +51,13 @@ fn example() -> (PolicyConfig, impl Fn(TaskId, u32) -> Duration) {
         action,
         admitted,
         drains: true,
+        depends: false,
     };
     let longer = Values { time: ms(4), period: ms(10), deadline: ms(10), priority: 0 };
     let changes = vec![
         change(13, 2, Action::Remove, true),
         change(13, 4, Action::Add, true),
-        change(23, 1, Action::Alter(longer), true),
+        change(23, 1, Action::Alter(longer.into()), true),
         change(31, 5, Action::Add, false),
     ];
     let effects = vec![
@@ -145,6 +146,7 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
         action: Action::Add,
         admitted: true,
         drains: true,
+        depends: false,
     };
     let effects = vec![
         Mc2Now { budgets: vec![(TaskId(1), nanos(1))], tables: vec![(CoreId(0), after)] },

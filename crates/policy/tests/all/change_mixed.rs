@@ -1,7 +1,7 @@
 //! AMC and EDF-VD that change while they run: the rules one by one, and a slow machine that works everything out anew in each
 //! nanosecond beside the policy.
 
-use crate::common::changes::changing_mixed;
+use crate::common::changes::{altered, changing_mixed};
 use crate::common::{core, draw, ms, run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
@@ -38,11 +38,12 @@ fn setup(rows: &[Row], absent: &[u16], changes: Vec<(Change, Vec<DualNow>)>) -> 
 }
 
 fn change(at: u64, task: u16, action: Action) -> Change {
-    Change { at: ms(at), part: Part::Task(TaskId(task)), action, admitted: true, drains: true }
+    Change { at: ms(at), part: Part::Task(TaskId(task)), action, admitted: true, drains: true, depends: false }
 }
 
 fn now(task: u16, low: u64, own: u64, virtual_deadline: u64) -> DualNow {
-    DualNow { task: TaskId(task), low: ms(low), own: ms(own), virtual_deadline: ms(virtual_deadline) }
+    let [low, own, virtual_deadline] = [low, own, virtual_deadline].map(|time| Some(ms(time)));
+    DualNow { task: TaskId(task), low, own, virtual_deadline }
 }
 
 /// When records of this kind about changes came, in ms, with their numbers and `arg`.
@@ -72,7 +73,7 @@ fn example() -> (PolicyConfig, impl Fn(TaskId, u32) -> Duration) {
     let changes = vec![
         (change(13, 2, Action::Remove), vec![]),
         (change(13, 3, Action::Add), vec![now(3, 1, 2, 10)]),
-        (change(24, 0, Action::Alter(longer)), vec![now(0, 3, 5, 10)]),
+        (change(24, 0, Action::Alter(longer.into())), vec![now(0, 3, 5, 10)]),
         (Change { admitted: false, ..change(31, 4, Action::Add) }, vec![]),
     ];
     let demand = |task: TaskId, job: u32| match (task.0, job) {
@@ -108,7 +109,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
         Row(Level::B, 20, 6, 6, 0),
         Row(Level::B, 10, 8, 8, 0),
     ];
-    let after = |nanos| DualNow { virtual_deadline: Duration::from_nanos(nanos), ..now(1, 2, 8, 10) };
+    let after = |nanos| DualNow { virtual_deadline: Some(Duration::from_nanos(nanos)), ..now(1, 2, 8, 10) };
     let changes = vec![
         // Beside nobody plain deadlines do.
         (change(13, 0, Action::Remove), vec![after(10_000_000)]),
@@ -152,7 +153,7 @@ fn a_change_that_would_promise_more_than_the_core_in_either_mode_is_refused_and_
     let changes = vec![
         (change(13, 2, Action::Add), vec![now(0, 1, 6, 10)]),
         (
-            change(23, 1, Action::Alter(Values { time: ms(8), period: ms(10), deadline: ms(10), priority: 2 })),
+            change(23, 1, Action::Alter(Values { time: ms(8), period: ms(10), deadline: ms(10), priority: 2 }.into())),
             vec![now(1, 8, 8, 10)],
         ),
     ];
@@ -225,6 +226,7 @@ fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -
         Part::Server(_) => panic!("{change:?}"),
     };
     let mut waiting: Vec<usize> = Vec::new();
+    let mut any_refused = false;
     let (mut jobs, mut both): (Vec<Job>, _) = (Vec::new(), true);
     let (mut line, mut settled) = (Vec::new(), Vec::new());
     for now in 0..END {
@@ -248,18 +250,22 @@ fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -
         }
         while let Some(n) = waiting.first().copied() {
             let change = &all.changes[n];
-            if change.admitted && !jobs.is_empty() {
+            // What was computed with one that was refused is refused at once, and a removal comes without it.
+            let outdated = change.depends && any_refused;
+            let refused = !change.admitted || outdated && change.action != Action::Remove;
+            if !refused && !jobs.is_empty() {
                 break;
             }
             waiting.remove(0);
-            if !change.admitted {
+            if refused {
                 continue;
             }
             let mut then = tasks.clone();
-            for now in &all.effects[n] {
+            for now in all.effects[n].iter().filter(|_| !outdated) {
                 let it = &mut then[now.task.index()];
-                (it.low, it.own) = (now.low.as_nanos(), now.own.as_nanos());
-                it.virtual_deadline = now.virtual_deadline.as_nanos();
+                it.low = now.low.map_or(it.low, |time| time.as_nanos());
+                it.own = now.own.map_or(it.own, |time| time.as_nanos());
+                it.virtual_deadline = now.virtual_deadline.map_or(it.virtual_deadline, |time| time.as_nanos());
             }
             let it = &mut then[of(change)];
             match change.action {
@@ -267,7 +273,10 @@ fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -
                     (it.there, it.ends, it.next) = (true, false, Some(now + setup.tasks[of(change)].offset.as_nanos()))
                 }
                 Action::Remove => (it.there, it.ends) = (false, true),
-                Action::Alter(values) => {
+                Action::Alter(named) => {
+                    let (time, priority) = (Duration::ZERO, it.priority);
+                    let (period, deadline) = (Duration::from_nanos(it.period), Duration::from_nanos(it.deadline));
+                    let values = altered(Values { time, period, deadline, priority }, named);
                     (it.period, it.deadline) = (values.period.as_nanos(), values.deadline.as_nanos());
                     it.priority = values.priority;
                 }
@@ -279,9 +288,12 @@ fn slowly(setup: &PolicyConfig, core: u8, demand: &dyn Fn(TaskId, u32) -> u64) -
                     .sum()
             };
             let too_much = |high| load(&then, high) > 1 << 32 && load(&then, high) > load(&tasks, high);
-            if !too_much(false) && !too_much(true) {
+            let longer = then.iter().enumerate().any(|(n, it)| here(n) && it.low > it.own);
+            if !too_much(false) && !too_much(true) && !longer {
                 tasks = then;
                 settled.push((n as u32, now));
+            } else {
+                any_refused = true;
             }
         }
         for (n, it) in tasks.iter_mut().enumerate().filter(|(n, _)| here(*n)) {

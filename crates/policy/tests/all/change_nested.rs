@@ -14,11 +14,11 @@ fn task(n: u16) -> Part {
 }
 
 fn change(at: u64, part: Part, action: Action) -> Change {
-    Change { at: ns(at), part, action, admitted: true, drains: true }
+    Change { at: ns(at), part, action, admitted: true, drains: true, depends: false }
 }
 
 fn values(time: u64, period: u64) -> Action {
-    Action::Alter(Values { time: ns(time), period: ns(period), deadline: ns(period), priority: 0 })
+    Action::Alter(Values { time: ns(time), period: ns(period), deadline: ns(period), priority: 0 }.into())
 }
 
 /// Servers in one root, and tasks with the place of their server.
@@ -184,7 +184,7 @@ fn in_ms(mut setup: PolicyConfig) -> PolicyConfig {
     for change in &mut changing.changes {
         longer(&mut change.at);
         if let Action::Alter(values) = &mut change.action {
-            [&mut values.time, &mut values.period, &mut values.deadline].into_iter().for_each(longer);
+            [&mut values.time, &mut values.period, &mut values.deadline].into_iter().flatten().for_each(longer);
         }
     }
     setup

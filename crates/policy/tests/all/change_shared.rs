@@ -1,6 +1,6 @@
 //! ReconfigurableTree a system whose cores share queues, beside a reference that looks at everything in each nanosecond.
 
-use crate::common::changes::root;
+use crate::common::changes::{altered, root, some_of};
 use crate::common::{run, time_of, timeline, Entry};
 use proptest::prelude::*;
 use tactus_policy::{
@@ -21,7 +21,7 @@ fn ns(n: u64) -> Duration {
 /// Two or three cores that share one queue, or a pair and one by itself.
 fn changing() -> impl Strategy<Value = PolicyConfig> {
     let task = (0u64..10, 6u64..40, 1u64..6, 0u32..5, any::<bool>(), 0u8..3);
-    let change = (0..END, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5), 0u8..10);
+    let change = (0..END, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5, any::<u8>()), 0u8..10);
     (0usize..3, 0usize..4, prop::collection::vec(task, 2..8), prop::collection::vec(change, 0..8)).prop_map(
         |(spread, order, tasks, mut changes)| {
             let cores = [2, 3, 3][spread];
@@ -41,16 +41,20 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
             }
             changes.sort_by_key(|change| change.0);
             let count = all.len();
-            let change = |(at, part, action, (time, period, priority), admitted): (u64, u16, u8, _, u8)| Change {
+            let change = |(at, part, action, values, admitted): (u64, u16, u8, (u64, u64, u32, u8), u8)| Change {
                 at: ns(at),
                 part: Part::Task(TaskId(part % count as u16)),
                 action: match action {
                     0 => Action::Add,
                     1 => Action::Remove,
-                    _ => Action::Alter(Values { time: ns(time), period: ns(period), deadline: ns(period), priority }),
+                    _ => {
+                        let (time, period, priority, which) = (ns(values.0), ns(values.1), values.2, values.3);
+                        Action::Alter(some_of(which, Values { time, period, deadline: period, priority }))
+                    }
                 },
                 admitted: admitted > 0,
                 drains: true,
+                depends: false,
             };
             let changes = changes.into_iter().map(change).collect();
             let tree =
@@ -94,7 +98,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
     };
     let places = vec![TaskPlacement { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
     let added = Part::Task(TaskId(2));
-    let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true };
+    let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true, depends: false };
     let tree = Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,
@@ -151,7 +155,7 @@ fn beside_the_reference(setup: &PolicyConfig) {
                 _ if n != task.index() => before(n),
                 Action::Add => share(&all[n].values),
                 Action::Remove => 0,
-                Action::Alter(values) => share(&values),
+                Action::Alter(named) => share(&altered(all[n].values, named)),
             };
             let sum = |of: &dyn Fn(usize) -> u128| -> u128 {
                 (0..all.len()).filter(|n| queue(*n) == queue(task.index())).map(of).sum()
@@ -170,7 +174,7 @@ fn beside_the_reference(setup: &PolicyConfig) {
                     it.next = Some(now + setup.tasks[task.index()].offset.as_nanos());
                 }
                 Action::Remove => it.ends = true,
-                Action::Alter(values) => it.values = values,
+                Action::Alter(named) => it.values = altered(it.values, named),
             }
         }
         for (n, it) in all.iter_mut().enumerate() {

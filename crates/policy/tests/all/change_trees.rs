@@ -1,6 +1,6 @@
 //! Random trees of servers that change while they run, beside a machine that works everything out anew in each nanosecond.
 
-use crate::common::changes::{changing_trees, ns, told};
+use crate::common::changes::{altered, changing_trees, ns, told};
 use crate::common::{run, time_of, timeline};
 use proptest::prelude::*;
 use tactus_policy::{
@@ -166,7 +166,11 @@ impl Machine {
         match change.action {
             Action::Add => *there = true,
             Action::Remove => *there = false,
-            Action::Alter(new) => *values = new,
+            Action::Alter(mut named) => {
+                // A server's deadline is its period.
+                named.deadline = named.deadline.filter(|_| matches!(change.part, Part::Task(_)));
+                *values = altered(*values, named);
+            }
         }
     }
 

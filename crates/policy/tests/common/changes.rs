@@ -3,7 +3,7 @@
 use super::Entry;
 use proptest::prelude::*;
 use tactus_policy::{
-    Action, Change, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Reconfigurable,
+    Action, Alteration, Change, DualNow, Mc2Now, Overrun, Part, PolicyConfig, PolicySpec, Protocol, Reconfigurable,
     ReconfigurableTree, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
@@ -35,6 +35,38 @@ pub fn root(order: TaskOrder) -> Server {
         priority: 0,
         background: false,
     }
+}
+
+/// Some of these parameters: the bits of `which` name them.
+pub fn some_of(which: u8, Values { time, period, deadline, priority }: Values) -> Alteration {
+    let named = |bit: u8| which & bit != 0;
+    Alteration {
+        time: Some(time).filter(|_| named(1) || which & 15 == 0),
+        period: Some(period).filter(|_| named(2)),
+        deadline: Some(deadline).filter(|_| named(4)),
+        priority: Some(priority).filter(|_| named(8)),
+    }
+}
+
+/// What a slow machine makes of an alteration: field by field, and a deadline that was the period follows it.
+pub fn altered(before: Values, named: Alteration) -> Values {
+    let mut after = before;
+    if let Some(period) = named.period {
+        after.period = period;
+        if before.deadline == before.period {
+            after.deadline = period;
+        }
+    }
+    if let Some(deadline) = named.deadline {
+        after.deadline = deadline;
+    }
+    if let Some(time) = named.time {
+        after.time = time;
+    }
+    if let Some(priority) = named.priority {
+        after.priority = priority;
+    }
+    after
 }
 
 /// Nanoseconds.
@@ -70,7 +102,7 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = PolicyCo
                     let action = match action {
                         0 => Action::Add,
                         1 => Action::Remove,
-                        _ => Action::Alter(Values { time, period, deadline: period, priority }),
+                        _ => Action::Alter(some_of(draw as u8, Values { time, period, deadline: period, priority })),
                     };
                     let mut draw: u64 = draw;
                     let mut next = |most: u64| {
@@ -84,11 +116,16 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = PolicyCo
                             let own = next(6);
                             let low = if task.level == Level::A { next(own) } else { own };
                             let virtual_deadline = ns(next(task.deadline.as_nanos()));
+                            // A task that is not critical has one time.
+                            let (first, second) = match task.level {
+                                Level::A => (next(4) > 1, next(4) > 1),
+                                _ => (true, true),
+                            };
                             effect.push(DualNow {
                                 task: TaskId(n as u16),
-                                low: ns(low),
-                                own: ns(own),
-                                virtual_deadline,
+                                low: Some(ns(low)).filter(|_| first),
+                                own: Some(ns(own)).filter(|_| second),
+                                virtual_deadline: Some(virtual_deadline).filter(|_| next(3) > 1),
                             });
                         }
                     }
@@ -99,6 +136,7 @@ pub fn changing_mixed(shortest: u64, end: u64) -> impl Strategy<Value = PolicyCo
                         action,
                         admitted: admitted > 0,
                         drains: true,
+                        depends: next(3) == 1,
                     }
                 };
             let changes: Vec<Change> = changes.into_iter().map(change).collect();
@@ -133,7 +171,10 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)>
                 let action = match action {
                     0 => Action::Add,
                     1 => Action::Remove,
-                    _ => Action::Alter(Values { time, period, deadline: period, priority: 0 }),
+                    _ => Action::Alter(some_of(
+                        (draw >> 8) as u8,
+                        Values { time, period, deadline: period, priority: 0 },
+                    )),
                 };
                 let other = (draw % tasks.len() as u64) as usize;
                 let mut budgets = vec![(TaskId(own as u16), time)];
@@ -152,7 +193,8 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)>
                 };
                 effects.push(Mc2Now { budgets, tables });
                 let part = Part::Task(TaskId(own as u16));
-                changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true });
+                let depends = draw & 128 != 0;
+                changes.push(Change { at: ns(at), part, action, admitted: admitted > 0, drains: true, depends });
             }
             let absent = (0..tasks.len()).filter(|n| !there[*n]).map(|n| TaskId(n as u16)).collect();
             let all = Reconfigurable { policy, absent, changes, effects, protocol: Protocol::IdleInstant };
@@ -165,7 +207,8 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)>
 pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (0usize..7, 1u64..6, shortest..shortest * 4, 0u32..5);
     let task = (any::<u16>(), 0u64..10, shortest..shortest * 4, 1u64..4, 0u32..5, any::<bool>());
-    let change = (0..end, any::<u16>(), 0u8..3, (1u64..4, shortest..shortest * 4, 0u32..5), 0u8..10, any::<bool>());
+    let values = (1u64..4, shortest..shortest * 4, 0u32..5, any::<u8>());
+    let change = (0..end, any::<u16>(), 0u8..3, values, 0u8..10, any::<bool>());
     (
         0usize..4,
         prop::collection::vec(server, 0..=servers),
@@ -200,7 +243,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 };
             let tasks: Vec<Task> = tasks.into_iter().enumerate().map(task).collect();
             changes.sort_by_key(|change| change.0);
-            let change = |(at, part, action, (time, period, priority), admitted, drains): _| {
+            let change = |(at, part, action, (time, period, priority, which), admitted, drains): _| {
                 let part = usize::from(part) % (tasks.len() + tree.len() - 1);
                 let part = match part.checked_sub(tasks.len()) {
                     None => Part::Task(TaskId(part as u16)),
@@ -210,9 +253,9 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 let action = match action {
                     0 => Action::Add,
                     1 => Action::Remove,
-                    _ => Action::Alter(Values { time, period, deadline: period, priority }),
+                    _ => Action::Alter(some_of(which, Values { time, period, deadline: period, priority })),
                 };
-                Change { at: ns(at), part, action, admitted: admitted > 0, drains }
+                Change { at: ns(at), part, action, admitted: admitted > 0, drains, depends: false }
             };
             let changes = changes.into_iter().map(change).collect();
             let changing = ReconfigurableTree {
@@ -248,7 +291,7 @@ pub fn told(entries: &[Entry], kind: tactus_record::EventKind) -> Vec<(u64, u32,
 pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (any::<u16>(), 0usize..4, 1u64..8, 6u64..30, 0u32..5, any::<bool>());
     let one = (any::<u16>(), 0u64..10, 10u64..60, 1u64..5, 0u32..5, any::<bool>());
-    let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5), 0u8..10, 0u8..4);
+    let change = (0..end, any::<u16>(), 0u8..3, (1u64..6, 6u64..40, 0u32..5, any::<u8>()), 0u8..10, 0u8..4);
     (
         0usize..4,
         prop::collection::vec(server, 1..5),
@@ -271,7 +314,8 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 all.push(task_of(0, offset, period, budget));
             }
             changes.sort_by_key(|change| change.0);
-            let change = |(at, part, action, (time, period, priority), admitted, drains): (u64, u16, u8, _, u8, u8)| {
+            let change = |(at, part, action, values, admitted, drains): (u64, u16, u8, (u64, u64, u32, u8), u8, u8)| {
+                let (time, period, priority, which) = values;
                 let part = usize::from(part) % (all.len() + tree.len() - 1);
                 let part = match part.checked_sub(all.len()) {
                     None => Part::Task(TaskId(part as u16)),
@@ -281,9 +325,9 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 let action = match action {
                     0 => Action::Add,
                     1 => Action::Remove,
-                    _ => Action::Alter(Values { time, period, deadline: period, priority }),
+                    _ => Action::Alter(some_of(which, Values { time, period, deadline: period, priority })),
                 };
-                Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0 }
+                Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0, depends: false }
             };
             let changes = changes.into_iter().map(change).collect();
             let tree = Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };

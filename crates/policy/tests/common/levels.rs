@@ -4,7 +4,7 @@
 use super::{timeline, Entry};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use tactus_policy::{Action, Change, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Slot, Table, Task};
+use tactus_policy::{Action, Change, Mc2, Mc2Now, Part, PolicyConfig, PolicySpec, Slot, Table, Task, Values};
 use tactus_record::EventKind;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
@@ -136,12 +136,13 @@ impl Asked<'_> {
         sums
     }
 
-    /// Makes the change, if that promises not too much. Whether it does not.
-    fn make(&self, tasks: &mut [Slow], tables: &mut [Table], n: usize, now: u64) -> bool {
+    /// Makes the change, if that promises not too much; what it brings others only if that was not computed with one that was refused.
+    /// Whether it was made.
+    fn make(&self, tasks: &mut [Slow], tables: &mut [Table], (n, outdated): (usize, bool), now: u64) -> bool {
         let before = Asked::promised(tasks);
         let own = self.of(n);
         let kept: Vec<(Task, u64, bool)> = tasks.iter().map(|slow| (slow.task, slow.budget, slow.there)).collect();
-        for (task, budget) in &self.effects[n].budgets {
+        for (task, budget) in self.effects[n].budgets.iter().filter(|_| !outdated) {
             let slow = &mut tasks[task.index()];
             slow.budget = self.full(slow.task.level, *budget);
         }
@@ -149,7 +150,11 @@ impl Asked<'_> {
         match self.changes[n].action {
             Action::Add => slow.there = true,
             Action::Remove => slow.there = false,
-            Action::Alter(values) => (slow.task.period, slow.task.deadline) = (values.period, values.deadline),
+            Action::Alter(named) => {
+                let (time, period, deadline, priority) = (slow.task.budget, slow.task.period, slow.task.deadline, 0);
+                let values = super::changes::altered(Values { time, period, deadline, priority }, named);
+                (slow.task.period, slow.task.deadline) = (values.period, values.deadline);
+            }
         }
         let most = |level| if level == Level::C { (self.setup.cores as u128) << 32 } else { 1 << 32 };
         let after = Asked::promised(tasks);
@@ -159,7 +164,7 @@ impl Asked<'_> {
             }
             return false;
         }
-        for (core, table) in &self.effects[n].tables {
+        for (core, table) in self.effects[n].tables.iter().filter(|_| !outdated) {
             tables[core.index()] = table.clone();
         }
         let slow = &mut tasks[own];
@@ -182,6 +187,7 @@ pub fn slowly(asked: &Asked, demand: &dyn Fn(TaskId, u32) -> Duration, ours: &[M
     let mut tasks = asked.begin();
     let mut tables = mc2.tables.clone();
     let mut waiting: Vec<usize> = Vec::new();
+    let mut any_refused = false;
     for now in 0..END {
         for (n, change) in asked.changes.iter().enumerate().filter(|(_, change)| change.at.as_nanos() == now) {
             waiting.push(n);
@@ -195,15 +201,24 @@ pub fn slowly(asked: &Asked, demand: &dyn Fn(TaskId, u32) -> Duration, ours: &[M
                 continue;
             }
             let quiet = asked.quiet(&tasks, n);
-            let Some((.., taken)) = asked.settled.iter().find(|settled| (settled.0, settled.1) == (n as u32, now))
-            else {
+            let settled = asked.settled.iter().find(|settled| (settled.0, settled.1) == (n as u32, now));
+            let outdated = any_refused && asked.changes[n].depends;
+            if outdated && asked.changes[n].action != Action::Remove {
+                // It waits for nothing but a core that looks.
+                let Some((.., taken)) = settled else { break };
+                assert!(!taken, "change {n} was computed with one that was refused");
+                waiting.remove(0);
+                continue;
+            }
+            let Some((.., taken)) = settled else {
                 // What is released in this very instant on one core may have been so before another one ended its work.
                 let released = tasks.iter().any(|slow| slow.next == Some(now));
                 assert!(!quiet || released, "change {n} waits at {now} for nothing");
                 break;
             };
             assert!(quiet, "change {n} does not wait at {now}");
-            assert_eq!(asked.make(&mut tasks, &mut tables, n, now), *taken, "change {n} at {now}");
+            assert_eq!(asked.make(&mut tasks, &mut tables, (n, outdated), now), *taken, "change {n} at {now}");
+            any_refused |= !taken;
             waiting.remove(0);
         }
         for slow in tasks.iter_mut().filter(|slow| slow.next == Some(now)) {

@@ -2,8 +2,8 @@
 
 use super::StoredPromise;
 use serde::{Deserialize, Serialize};
-use tactus_time::{CoreId, Duration};
-use tactus_trace::{ChangeView, Changes, Now};
+use tactus_time::{CoreId, Duration, TaskId};
+use tactus_trace::{Action, ChangeView, Changes, Now, Target};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
@@ -19,7 +19,32 @@ struct Change {
     core: u8,
     at_ns: u64,
     refused: Option<String>,
-    tasks: Vec<Task>,
+    target: StoredTarget,
+    action: StoredAction,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    budgets: Vec<Budget>,
+    promises: Vec<StoredPromise>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredTarget {
+    Task(u16),
+    Server(usize),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredAction {
+    Begins,
+    Ends,
+    Alters { period_ns: Option<u64>, deadline_ns: Option<u64> },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Budget {
+    task: u16,
+    budget_ns: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -38,7 +63,20 @@ pub(super) fn store(changes: &Changes) -> Stored {
         core: change.core.0,
         at_ns: change.at.as_nanos(),
         refused: change.refused.clone(),
-        tasks: change.tasks.iter().map(task).collect(),
+        target: match change.target {
+            Target::Task(task) => StoredTarget::Task(task.0),
+            Target::Server(server) => StoredTarget::Server(server),
+        },
+        action: match change.action {
+            Action::Begins => StoredAction::Begins,
+            Action::Ends => StoredAction::Ends,
+            Action::Alters { period, deadline } => {
+                let [period_ns, deadline_ns] = [period, deadline].map(|length| length.map(Duration::as_nanos));
+                StoredAction::Alters { period_ns, deadline_ns }
+            }
+        },
+        budgets: change.budgets.iter().map(|(task, it)| Budget { task: task.0, budget_ns: it.as_nanos() }).collect(),
+        promises: change.promises.iter().map(|promise| StoredPromise::of(*promise)).collect(),
     });
     let start = changes.start.iter().map(task).collect();
     Stored { start, list: list.collect(), together: changes.together }
@@ -52,24 +90,41 @@ fn task(now: &Now) -> Task {
 
 /// What was kept for so many tasks and cores.
 pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Changes, String> {
-    let of_tasks = |all: Vec<Task>| match all.len() == tasks && all.iter().all(|task| task.period_ns > 0) {
-        true => Ok(all.into_iter().map(now).collect()),
-        false => Err("a change does not tell of each task, or of a period of no length".to_string()),
-    };
+    let little = |what: &str| format!("{what} does not tell of each task, or of a period of no length");
+    if stored.start.len() != tasks || stored.start.iter().any(|task| task.period_ns == 0) {
+        return Err(little("the start"));
+    }
     let one = |change: Change| {
         if usize::from(change.core) >= cores {
             return Err(format!("{}: there is no core {}", change.what, change.core));
+        }
+        let no_length = matches!(change.action, StoredAction::Alters { period_ns: Some(0), .. });
+        if change.promises.len() != tasks || no_length {
+            return Err(little(&change.what));
         }
         Ok(ChangeView {
             what: change.what,
             core: CoreId(change.core),
             at: Duration::from_nanos(change.at_ns),
             refused: change.refused,
-            tasks: of_tasks(change.tasks)?,
+            target: match change.target {
+                StoredTarget::Task(task) => Target::Task(TaskId(task)),
+                StoredTarget::Server(server) => Target::Server(server),
+            },
+            action: match change.action {
+                StoredAction::Begins => Action::Begins,
+                StoredAction::Ends => Action::Ends,
+                StoredAction::Alters { period_ns, deadline_ns } => {
+                    let [period, deadline] = [period_ns, deadline_ns].map(|ns| ns.map(Duration::from_nanos));
+                    Action::Alters { period, deadline }
+                }
+            },
+            budgets: change.budgets.iter().map(|it| (TaskId(it.task), Duration::from_nanos(it.budget_ns))).collect(),
+            promises: change.promises.into_iter().map(StoredPromise::promise).collect(),
         })
     };
     let list = stored.list.into_iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Changes { start: of_tasks(stored.start)?, list, together: stored.together })
+    Ok(Changes { start: stored.start.into_iter().map(now).collect(), list, together: stored.together })
 }
 
 fn now(task: Task) -> Now {

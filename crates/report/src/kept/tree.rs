@@ -101,10 +101,10 @@ struct StoredServer {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum StoredChange {
     Nothing,
-    Task { task: u16, rank: StoredRank, deadline_ns: u64 },
+    Task { task: u16, rank: Option<StoredRank>, period_ns: Option<u64>, deadline_ns: Option<u64> },
     Begins { server: usize },
     Ends { server: usize },
-    Lengths { server: usize, budget_ns: u64, period_ns: u64 },
+    Lengths { server: usize, budget_ns: Option<u64>, period_ns: Option<u64> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -125,6 +125,7 @@ struct StoredPlace {
     server: usize,
     core: Option<u8>,
     rank: StoredRank,
+    period_ns: u64,
     deadline_ns: u64,
     held: bool,
 }
@@ -134,6 +135,7 @@ struct StoredPlace {
 enum StoredRank {
     Fixed(u64),
     FixedInTurn(u64),
+    RelativeDeadline,
     Deadline,
     Release,
     Dynamic,
@@ -144,6 +146,7 @@ impl StoredRank {
         match rank {
             Rank::Fixed(number) => StoredRank::Fixed(number),
             Rank::FixedInTurn(number) => StoredRank::FixedInTurn(number),
+            Rank::RelativeDeadline => StoredRank::RelativeDeadline,
             Rank::Deadline => StoredRank::Deadline,
             Rank::Release => StoredRank::Release,
             Rank::Dynamic => StoredRank::Dynamic,
@@ -154,6 +157,7 @@ impl StoredRank {
         match self {
             StoredRank::Fixed(number) => Rank::Fixed(number),
             StoredRank::FixedInTurn(number) => Rank::FixedInTurn(number),
+            StoredRank::RelativeDeadline => Rank::RelativeDeadline,
             StoredRank::Deadline => Rank::Deadline,
             StoredRank::Release => Rank::Release,
             StoredRank::Dynamic => Rank::Dynamic,
@@ -183,18 +187,23 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         server: task.server,
         core: task.core.map(|core| core.0),
         rank: StoredRank::of(task.rank),
+        period_ns: task.period.as_nanos(),
         deadline_ns: task.deadline.as_nanos(),
         held: task.held,
     };
     let change = |change: &TreeChange| match *change {
         TreeChange::Nothing => StoredChange::Nothing,
-        TreeChange::Task { task, rank, deadline } => {
-            StoredChange::Task { task: task.0, rank: StoredRank::of(rank), deadline_ns: deadline.as_nanos() }
-        }
+        TreeChange::Task { task, rank, period, deadline } => StoredChange::Task {
+            task: task.0,
+            rank: rank.map(StoredRank::of),
+            period_ns: period.map(Duration::as_nanos),
+            deadline_ns: deadline.map(Duration::as_nanos),
+        },
         TreeChange::Begins(server) => StoredChange::Begins { server },
         TreeChange::Ends(server) => StoredChange::Ends { server },
         TreeChange::Lengths { server, budget, period } => {
-            StoredChange::Lengths { server, budget_ns: budget.as_nanos(), period_ns: period.as_nanos() }
+            let [budget_ns, period_ns] = [budget, period].map(|length| length.map(Duration::as_nanos));
+            StoredChange::Lengths { server, budget_ns, period_ns }
         }
     };
     Stored {
@@ -258,18 +267,22 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
         server: task.server,
         core: task.core.map(CoreId),
         rank: task.rank.rank(),
+        period: Duration::from_nanos(task.period_ns),
         deadline: Duration::from_nanos(task.deadline_ns),
         held: task.held,
     };
     let change = |change: StoredChange| match change {
         StoredChange::Nothing => TreeChange::Nothing,
-        StoredChange::Task { task, rank, deadline_ns } => {
-            TreeChange::Task { task: TaskId(task), rank: rank.rank(), deadline: Duration::from_nanos(deadline_ns) }
-        }
+        StoredChange::Task { task, rank, period_ns, deadline_ns } => TreeChange::Task {
+            task: TaskId(task),
+            rank: rank.map(StoredRank::rank),
+            period: period_ns.map(Duration::from_nanos),
+            deadline: deadline_ns.map(Duration::from_nanos),
+        },
         StoredChange::Begins { server } => TreeChange::Begins(server),
         StoredChange::Ends { server } => TreeChange::Ends(server),
         StoredChange::Lengths { server, budget_ns, period_ns } => {
-            let (budget, period) = (Duration::from_nanos(budget_ns), Duration::from_nanos(period_ns));
+            let [budget, period] = [budget_ns, period_ns].map(|ns| ns.map(Duration::from_nanos));
             TreeChange::Lengths { server, budget, period }
         }
     };

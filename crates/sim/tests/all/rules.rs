@@ -218,8 +218,9 @@ fn a_server_that_is_given_three_times_its_new_budget_is_found() {
         let mut spoilt = setup.clone();
         let PolicySpec::ReconfigurableTree(changing) = &mut spoilt.kind else { panic!("{:?}", setup.kind) };
         for change in &mut changing.changes {
-            if let (Part::Server(_), Action::Alter(values)) = (change.part, &mut change.action) {
-                values.time = values.period.min(values.time * 3);
+            if let (Part::Server(n), Action::Alter(values)) = (change.part, &mut change.action) {
+                let start = changing.tree.servers[usize::from(n)].supply.map_or(Duration::MAX, |supply| supply.period);
+                values.time = values.time.map(|time| values.period.unwrap_or(start).min(time * 3));
             }
         }
         if spoilt == setup {
@@ -228,7 +229,7 @@ fn a_server_that_is_given_three_times_its_new_budget_is_found() {
         let trace = simulate(&spoilt, system.duration, demands(&system), &Costs::default()).unwrap();
         // A server inside one that is not there gets its budget later.
         let altered = |(change, core, at): &(TreeChange, usize, usize)| {
-            let TreeChange::Lengths { server, .. } = change else { return false };
+            let TreeChange::Lengths { server, budget: Some(_), .. } = change else { return false };
             trace.cores[*core]
                 .get(at + 1)
                 .is_some_and(|r| r.kind == EventKind::ServerReplenish && r.job as usize == *server)
@@ -247,7 +248,7 @@ fn a_changed_server_that_has_more_than_its_new_budget_is_found() {
     for (_, view, trace) in changing_trees() {
         let mut spoilt = view;
         for change in &mut spoilt.changes {
-            if let TreeChange::Lengths { budget, .. } = change {
+            if let TreeChange::Lengths { budget: Some(budget), .. } = change {
                 *budget = *budget / 20;
             }
         }
@@ -358,7 +359,7 @@ fn a_task_that_keeps_its_place_among_others_when_it_is_to_have_another_is_found(
     for (_, view, trace) in changing_trees() {
         let mut spoilt = view.clone();
         for change in &mut spoilt.changes {
-            if let TreeChange::Task { rank: check::Rank::Fixed(key), .. } = change {
+            if let TreeChange::Task { rank: Some(check::Rank::Fixed(key)), .. } = change {
                 *key = u64::MAX - *key;
             }
         }
@@ -366,8 +367,8 @@ fn a_task_that_keeps_its_place_among_others_when_it_is_to_have_another_is_found(
         let due = |wrong: Duration| {
             let mut spoilt = view.clone();
             for change in &mut spoilt.changes {
-                if let TreeChange::Task { rank: check::Rank::Deadline, deadline, .. } = change {
-                    *deadline = wrong;
+                if let TreeChange::Task { rank: Some(check::Rank::Deadline), deadline, .. } = change {
+                    *deadline = Some(wrong);
                 }
             }
             usize::from(breaks(&spoilt, &trace, Rule::Order))

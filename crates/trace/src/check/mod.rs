@@ -26,6 +26,7 @@ pub use sequence::sequence;
 pub use servers::{misses, no_events, replenishment, reservation, servers, supply, waiting};
 pub use services::services;
 pub use table::{table_order, TableView};
+pub(crate) use tree::new_deadline;
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 pub use windows::windows;
 

@@ -2,7 +2,7 @@
 //! stretch between two changes is judged by the values that it has.
 
 use super::ceilings::Ceilings;
-use super::tree::{Bound, Lengths, Rank, TreeChange, TreeView};
+use super::tree::{Bound, InTree, Lengths, Rank, TreeChange, TreeView};
 use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::{run_end, Trace};
@@ -276,7 +276,7 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
         view,
-        ranks: view.tasks.iter().map(|task| (task.rank, task.deadline)).collect(),
+        tasks: view.tasks.clone(),
         servers: view.start(),
         pending: vec![Vec::new(); view.tasks.len()],
         stopped: vec![false; view.tasks.len()],
@@ -316,8 +316,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
 
 struct Waiting<'v> {
     view: &'v TreeView,
-    /// Rank and relative deadline of each task.
-    ranks: Vec<(Rank, Duration)>,
+    /// How each task is ordered.
+    tasks: Vec<InTree>,
     servers: Lengths,
     /// Jobs that are not finished, with their releases.
     pending: Vec<Vec<(u32, Instant)>>,
@@ -378,9 +378,9 @@ impl Waiting<'_> {
     }
 
     fn change(&mut self, core: usize, change: TreeChange) {
-        if let TreeChange::Task { task, rank, deadline } = change {
-            if let Some(it) = self.ranks.get_mut(task.index()) {
-                *it = (rank, deadline);
+        if let TreeChange::Task { task, rank, period, deadline } = change {
+            if let Some(it) = self.tasks.get_mut(task.index()) {
+                it.alter(rank, period, deadline);
             }
         }
         for (server, core) in self.servers.take(self.view, CoreId(core as u8), change) {
@@ -429,14 +429,14 @@ impl Waiting<'_> {
     /// How urgent a job is that is not finished; nothing if that is not judged.
     fn urgency(&self, task: TaskId, job: u32) -> Option<(Instant, TaskId)> {
         let (_, release) = *self.pending[task.index()].iter().find(|(other, _)| *other == job)?;
-        let (rank, deadline) = self.ranks[task.index()];
-        let key = match rank {
+        let it = &self.tasks[task.index()];
+        let key = match it.fixed_rank() {
             Rank::Fixed(key) => Instant::from_nanos(key),
             // None goes before its equals.
             Rank::FixedInTurn(key) => return Some((Instant::from_nanos(key), TaskId(0))),
-            Rank::Deadline => release.saturating_add(deadline),
+            Rank::Deadline => release.saturating_add(it.deadline),
             Rank::Release => release,
-            Rank::Dynamic => return None,
+            Rank::RelativeDeadline | Rank::Dynamic => return None,
         };
         Some((key, task))
     }

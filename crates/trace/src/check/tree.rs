@@ -90,6 +90,8 @@ pub struct InTree {
     pub core: Option<CoreId>,
     /// How it is ordered among the others of its server.
     pub rank: Rank,
+    /// Period.
+    pub period: Duration,
     /// Relative deadline.
     pub deadline: Duration,
     /// It gets no more in any of its periods than was assumed of it: an overrun waits for its next period.
@@ -103,6 +105,8 @@ pub enum Rank {
     Fixed(u64),
     /// A number that is the task's, and those with the same number take turns.
     FixedInTurn(u64),
+    /// The task's relative deadline.
+    RelativeDeadline,
     /// The job's deadline.
     Deadline,
     /// The job's release.
@@ -111,7 +115,7 @@ pub enum Rank {
     Dynamic,
 }
 
-/// What a change makes of the tree when it takes effect.
+/// What a change makes of the tree when it takes effect: what it names, and no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TreeChange {
     /// Nothing: a task begins or ends.
@@ -120,10 +124,12 @@ pub enum TreeChange {
     Task {
         /// Which.
         task: TaskId,
-        /// How.
-        rank: Rank,
-        /// With this relative deadline.
-        deadline: Duration,
+        /// How, if that comes of what is named.
+        rank: Option<Rank>,
+        /// Its period.
+        period: Option<Duration>,
+        /// Its relative deadline.
+        deadline: Option<Duration>,
     },
     /// The server begins, with the values that it has.
     Begins(usize),
@@ -134,10 +140,38 @@ pub enum TreeChange {
         /// Which.
         server: usize,
         /// The budget.
-        budget: Duration,
+        budget: Option<Duration>,
         /// The period.
-        period: Duration,
+        period: Option<Duration>,
     },
+}
+
+impl InTree {
+    /// Its rank, as one number where that is the task's.
+    pub(crate) fn fixed_rank(&self) -> Rank {
+        match self.rank {
+            Rank::RelativeDeadline => Rank::Fixed(self.deadline.as_nanos()),
+            other => other,
+        }
+    }
+
+    /// As it is from a change on.
+    pub(super) fn alter(&mut self, rank: Option<Rank>, period: Option<Duration>, deadline: Option<Duration>) {
+        self.rank = rank.unwrap_or(self.rank);
+        self.deadline = new_deadline((self.period, self.deadline), period, deadline);
+        self.period = period.unwrap_or(self.period);
+    }
+}
+
+/// The relative deadline of a task with this period and deadline from a change on: what is named; else its new period, if it was its
+/// period.
+pub(crate) fn new_deadline(
+    (old_period, old_deadline): (Duration, Duration),
+    period: Option<Duration>,
+    deadline: Option<Duration>,
+) -> Duration {
+    let implicit = period.filter(|_| old_deadline == old_period);
+    deadline.or(implicit).unwrap_or(old_deadline)
 }
 
 impl ServerView {
@@ -292,18 +326,19 @@ impl Lengths {
     /// Makes a changes that were applied on the core and those that share queues with it. Tells which servers it begins, ends or
     /// begins anew, and on which of these cores.
     pub(super) fn take(&mut self, view: &TreeView, core: CoreId, change: TreeChange) -> Vec<(usize, CoreId)> {
-        let (server, there, lengths) = match change {
+        let (server, there, named) = match change {
             TreeChange::Nothing | TreeChange::Task { .. } => return Vec::new(),
-            TreeChange::Begins(server) => (server, Some(true), None),
-            TreeChange::Ends(server) => (server, Some(false), None),
-            TreeChange::Lengths { server, budget, period } => (server, None, Some((budget, period))),
+            TreeChange::Begins(server) => (server, Some(true), (None, None)),
+            TreeChange::Ends(server) => (server, Some(false), (None, None)),
+            TreeChange::Lengths { server, budget, period } => (server, None, (budget, period)),
         };
         let Some((cores, servers)) = self.0.iter_mut().find(|(cores, _)| cores.contains(core)) else {
             return Vec::new();
         };
         let cores = *cores;
         let Some(it) = servers.get_mut(server) else { return Vec::new() };
-        (it.there, it.lengths) = (there.unwrap_or(it.there), lengths.or(it.lengths));
+        it.there = there.unwrap_or(it.there);
+        it.lengths = it.lengths.map(|(budget, period)| (named.0.unwrap_or(budget), named.1.unwrap_or(period)));
         // With a server begins and ends what lies in it.
         let inside = |n: usize| {
             let mut way = std::iter::successors(Some(n), |n| (*n != 0).then(|| view.servers[*n].parent));

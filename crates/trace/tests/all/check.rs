@@ -385,7 +385,14 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         rank: Rank::Dynamic,
     };
     let supply = (units(1), units(40), ServerKind::Deferrable);
-    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
+    let place = |server| InTree {
+        server,
+        core: None,
+        rank: Rank::Deadline,
+        period: units(20),
+        deadline: units(10),
+        held: false,
+    };
     let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
     view.tree = Some(TreeView {
         servers: vec![server(None), server(Some(supply))],
@@ -445,7 +452,14 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         absent: false,
         rank: Rank::Dynamic,
     };
-    let place = |server| InTree { server, core: None, rank: Rank::Deadline, deadline: units(10), held: false };
+    let place = |server| InTree {
+        server,
+        core: None,
+        rank: Rank::Deadline,
+        period: units(20),
+        deadline: units(10),
+        held: false,
+    };
     let tree = |per_server| TreeView {
         servers: vec![server(0), server(0), server(1)],
         tasks: vec![place(0), place(2)],
@@ -474,8 +488,14 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         absent: false,
         rank: Rank::Dynamic,
     };
-    let place =
-        |core| InTree { server: 0, core: Some(CoreId(core)), rank: Rank::Deadline, deadline: units(20), held: false };
+    let place = |core| InTree {
+        server: 0,
+        core: Some(CoreId(core)),
+        rank: Rank::Deadline,
+        period: units(20),
+        deadline: units(20),
+        held: false,
+    };
     let view = TreeView {
         servers: vec![root],
         tasks: vec![place(0), place(1)],

@@ -5,7 +5,7 @@ use crate::root::state::{system, Core, System};
 use crate::runtime::{CountedTasks, JobCounts};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use tactus_policy::{Action, Part, Policy, Release};
+use tactus_policy::{Action, Part, Policy, Release, Values};
 use tactus_record::{EventKind, Record, Sink, Stored};
 use tactus_rt::abi::shared::TaskCard;
 use tactus_rt::scheduler::{Borrowed, OwnRegion, PerCore, ReservedWriter};
@@ -81,8 +81,10 @@ fn changed(counts: &mut [JobCounts], kind: EventKind, stored: Stored) {
             Action::Add if own || inside => {
                 counts.altered(now + setup.tasks[n].offset, counts.period, counts.deadline);
             }
-            Action::Alter(values) if own => {
+            Action::Alter(named) if own => {
                 let next = counts.release(counts.released as u32);
+                let (time, period, deadline, priority) = (Duration::ZERO, counts.period, counts.deadline, 0);
+                let values = named.of(Values { time, period, deadline, priority });
                 counts.altered(next, values.period, values.deadline);
             }
             _ => {}
