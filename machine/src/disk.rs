@@ -7,7 +7,7 @@ use tactus_analysis::{DiskCheck, DiskClientVerdict};
 use tactus_disk::{DiskSetup, Policy};
 use tactus_model::System;
 use tactus_time::{Duration, Instant};
-use tactus_trace::{DiskClientSummary, DiskFate, DiskInput, DiskSummary, Served, Summary};
+use tactus_trace::{DiskClientSummary, DiskFate, DiskInput, DiskSummary, DiskTrace, Served, Summary};
 
 /// `disk     log: G-MATRIX 4 on source-10k · 27.1 % at most · 3 of 4 clients promised      accepted`
 pub fn lines(system: &System, checks: &[DiskCheck]) {
@@ -57,8 +57,8 @@ pub fn table(checks: &[DiskCheck]) -> String {
 
 /// What components told of the disks on the machine's console.
 pub struct Published {
-    /// Requests that ended, by disk: lines that begin with `disk `, each a line of `disks.csv`.
-    pub served: Vec<Vec<Served>>,
+    /// What each disk did: lines that begin with `disk `, each a line of `disks.csv`.
+    pub disks: Vec<DiskTrace>,
     /// What components asked, by disk: lines that begin with `ask `.
     pub inputs: Vec<Vec<DiskInput>>,
 }
@@ -67,14 +67,14 @@ pub struct Published {
 pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
     let lines =
         |word: &'static str| console.lines().filter_map(move |line| line.strip_prefix("| ")?.strip_prefix(word));
-    let served: Vec<&str> = lines("disk ").collect();
+    let rows: Vec<&str> = lines("disk ").collect();
     let inputs = tactus_trace::read_disk_inputs(lines("ask "), disks)?;
-    if served.is_empty() && inputs.iter().all(Vec::is_empty) {
+    if rows.is_empty() && inputs.iter().all(Vec::is_empty) {
         return Ok(None);
     }
     let head = tactus_trace::disk_table(&[]);
-    let served = tactus_trace::read_disk_table(&(head + &served.join("\n")), disks)?;
-    Ok(Some(Published { served, inputs }))
+    let disks = tactus_trace::read_disk_table(&(head + &rows.join("\n")), disks)?;
+    Ok(Some(Published { disks, inputs }))
 }
 
 /// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
@@ -82,11 +82,17 @@ pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
 /// have told of the last ones yet.
 pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Result<String, String> {
     let (mut same, mut rest, mut asked) = (0, 0, 0);
-    for (disk, (served, inputs)) in told.served.iter().zip(&told.inputs).enumerate() {
+    for (disk, (run, inputs)) in told.disks.iter().zip(&told.inputs).enumerate() {
         let setup = setups.iter().find(|it| it.number as usize == disk);
         let station = setup.and_then(|it| it.station(true)).ok_or("the drive cannot be simulated")?;
-        let simulated =
+        let again =
             tactus_sim::disk::replay(station, duration, inputs).map_err(|why| format!("disk {disk}: {why}"))?;
+        let (cuts, power_cuts) = (&run.power_cuts, &again.power_cuts);
+        if let Some(n) = (0..cuts.len()).find(|&n| cuts.get(n) != power_cuts.get(n)) {
+            let (told, at) = (cuts[n], power_cuts.get(n));
+            return Err(format!("disk {disk}, power cut {n}: the machine has it at {told}, the simulation {at:?}"));
+        }
+        let (served, simulated) = (&run.served, again.served);
         if let Some(n) = (0..served.len()).find(|&n| served.get(n) != simulated.get(n)) {
             return Err(format!(
                 "disk {disk}, request {n}: the machine has {:?}, the simulation {:?}",
@@ -104,9 +110,10 @@ pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Re
 }
 
 /// What the machine told, with what was asked and had not ended when the run did.
-pub fn whole(told: Published, end: Instant) -> Vec<Vec<Served>> {
-    let mut all = told.served;
-    for (served, inputs) in all.iter_mut().zip(&told.inputs) {
+pub fn whole(told: Published, end: Instant) -> Vec<DiskTrace> {
+    let mut all = told.disks;
+    for (run, inputs) in all.iter_mut().zip(&told.inputs) {
+        let served = &mut run.served;
         let ended: HashSet<(u32, u32)> = served.iter().map(|it| (it.client, it.number)).collect();
         let waits = inputs.iter().filter(|it| !it.cancels && it.at < end && !ended.contains(&(it.client, it.number)));
         served.extend(waits.map(|it| Served {
@@ -165,16 +172,20 @@ mod tests {
         let check = tactus_analysis::check(&system, &Default::default());
         let setups = tactus_plan::plan(&system, &check, &Default::default()).disk_setups;
         let station = setups[0].station(true).expect("a drive");
-        let served = tactus_sim::disk::disk(station, system.duration);
-        let mut told = Published { served: vec![served], inputs: vec![Vec::new()] };
+        let run = tactus_sim::disk::disk(station, system.duration);
+        let mut told = Published { disks: vec![run], inputs: vec![Vec::new()] };
         assert!(compare(&setups, &told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
-        told.served[0][3].ended += Duration::from_nanos(1);
+        told.disks[0].power_cuts.push(Instant::ZERO);
+        let wrong = compare(&setups, &told, system.duration).expect_err("no power cut is in the file");
+        assert_eq!(wrong, "disk 0, power cut 0: the machine has it at 0 ns, the simulation None");
+        told.disks[0].power_cuts.clear();
+        told.disks[0].served[3].ended += Duration::from_nanos(1);
         let wrong = compare(&setups, &told, system.duration).expect_err("it differs");
         assert!(wrong.starts_with("disk 0, request 3: the machine has Served"), "{wrong}");
         // No component asks of a client whose requests are the disk's own.
         let input =
             DiskInput { client: 0, number: 0, place: 0, blocks: 16, write: false, cancels: false, at: Instant::ZERO };
-        let told = Published { served: vec![Vec::new()], inputs: vec![vec![input]] };
+        let told = Published { disks: vec![DiskTrace::default()], inputs: vec![vec![input]] };
         assert!(compare(&setups, &told, system.duration).is_err_and(|why| why.contains("is refused")));
     }
 }

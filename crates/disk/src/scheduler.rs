@@ -98,6 +98,10 @@ impl Scheduler {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Whether it has room for one more.
+    pub fn has_room(&self) -> bool {
+        self.len() < self.capacity
+    }
     /// Steps that the exact order has tried so far.
     pub fn exact_steps(&self) -> u64 {
         self.steps
@@ -108,7 +112,7 @@ impl Scheduler {
     /// # Errors
     /// Where the queue is full.
     pub fn arrive(&mut self, request: Request, head: Head, map: &LatencyMap) -> Result<(), Full> {
-        if self.len() == self.capacity {
+        if !self.has_room() {
             return Err(Full);
         }
         if self.policy.freezes() {

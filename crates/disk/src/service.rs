@@ -167,9 +167,13 @@ impl Service {
     pub fn map(&self) -> &LatencyMap {
         &self.map
     }
-    /// When the drive first took longer than its map says. Promises do not bind from then on.
+    /// When the drive first took longer than its map says, or its power went. Promises do not bind from then on.
     pub fn withdrawn(&self) -> Option<Instant> {
         self.withdrawn
+    }
+    /// Whether the queue has room for one more request.
+    pub fn has_room(&self) -> bool {
+        self.queue.has_room()
     }
     /// A request comes.
     ///
@@ -215,8 +219,9 @@ impl Service {
     pub fn complete(&mut self, now: Instant) -> Option<Finished> {
         self.end(now, Outcome::Done)
     }
-    /// The power goes: the request at the drive ends with it.
+    /// The power goes: promises do not bind from then on, and the request at the drive ends, if there is one.
     pub fn lose(&mut self, now: Instant) -> Option<Finished> {
+        self.withdrawn.get_or_insert(now);
         self.end(now, Outcome::PowerLost)
     }
     /// The request at the drive.
@@ -253,7 +258,7 @@ impl Service {
         let after_pause = after_pause || cached;
         let finished = Finished { request, started, ended: now, from, after_pause, expected, outcome };
         // A request that is given up was not completed: how often that may be, the check has counted.
-        if outcome == Outcome::PowerLost || outcome != Outcome::Silent && finished.is_over() {
+        if !matches!(outcome, Outcome::Silent | Outcome::PowerLost) && finished.is_over() {
             self.withdrawn.get_or_insert(now);
         }
         self.head = Head::from(&request);

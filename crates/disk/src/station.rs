@@ -9,6 +9,7 @@ use crate::client::{Arrivals, Client};
 use crate::drive::Drive;
 use crate::gate::{Asked, Budget, Gate, Refusal};
 use crate::request::Request;
+use crate::scheduler::Full;
 use crate::service::{Answer, Finished, Outcome, Service};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
@@ -20,6 +21,8 @@ pub enum Event {
     Ended(Finished),
     /// The drive got a request.
     Dispatched(Request),
+    /// The power of the drive went; what that ended and lost follows.
+    PowerCut(Instant),
     /// The power went; this write had been answered and was in the drive's cache.
     Lost(Lost),
 }
@@ -174,13 +177,14 @@ impl Station {
         if !self.external.get(client).copied().unwrap_or(false) {
             return Err(Refusal::NoClient);
         }
-        let request = self.gate.ask(now, client as u32, asked)?;
-        if self.service.submit(request).is_err() {
-            // The queue has room for what the check admits; a client that asks later than its last deadline may find it full.
-            self.gate.ended(&request, Duration::ZERO);
+        // The queue has room for what the check admits; a client that asks later than its last deadline may find it full.
+        let full = Refusal::Outstanding(self.gate.outstanding(client as u32));
+        if !self.service.has_room() {
             self.refused += 1;
-            return Err(Refusal::Outstanding(self.gate.outstanding(client as u32)));
+            return Err(full);
         }
+        let request = self.gate.ask(now, client as u32, asked)?;
+        self.service.submit(request).map_err(|Full| full)?;
         Ok(request)
     }
     /// Takes a request out that waits, as its client wishes; nothing if it does not wait.
@@ -304,9 +308,10 @@ impl Station {
     fn lose(&mut self, now: Instant, tell: &mut impl FnMut(Event)) {
         self.ends = None;
         let seed = self.draw();
+        tell(Event::PowerCut(now));
         while let Some(finished) = self.service.lose(now).or_else(|| self.service.lose_waiting(now)) {
             if self.external.get(finished.request.client() as usize).copied().unwrap_or(false) {
-                self.gate.ended(&finished.request, Duration::ZERO);
+                self.gate.ended(&finished.request, finished.ended.since(finished.started));
             }
             tell(Event::Ended(finished));
         }

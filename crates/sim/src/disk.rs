@@ -2,10 +2,10 @@
 
 use tactus_disk::{Asked, Event, Finished, Station};
 use tactus_time::{Duration, Instant};
-use tactus_trace::{DiskInput, Served};
+use tactus_trace::{DiskInput, DiskTrace, Served};
 
-/// The requests that a disk serves within `duration`.
-pub fn disk(station: Station, duration: Duration) -> Vec<Served> {
+/// What a disk does within `duration`.
+pub fn disk(station: Station, duration: Duration) -> DiskTrace {
     replay(station, duration, &[]).unwrap_or_default()
 }
 
@@ -14,9 +14,9 @@ pub fn disk(station: Station, duration: Duration) -> Vec<Served> {
 ///
 /// # Errors
 /// The first input that the station does not take, although the machine's did.
-pub fn replay(mut station: Station, duration: Duration, inputs: &[DiskInput]) -> Result<Vec<Served>, String> {
+pub fn replay(mut station: Station, duration: Duration, inputs: &[DiskInput]) -> Result<DiskTrace, String> {
     let end = Instant::ZERO.saturating_add(duration);
-    let mut all = Vec::new();
+    let mut all = DiskTrace::default();
     let mut rest = inputs.iter().peekable();
     loop {
         let now = rest.peek().map_or(end, |input| input.at);
@@ -31,7 +31,7 @@ pub fn replay(mut station: Station, duration: Duration, inputs: &[DiskInput]) ->
             let DiskInput { client, number, place, blocks, write, .. } = *input;
             let client = client as usize;
             if input.cancels {
-                all.extend(station.cancel(now, client, number).map(served));
+                all.served.extend(station.cancel(now, client, number).map(served));
                 continue;
             }
             let asked = Asked { place, blocks, write };
@@ -47,11 +47,11 @@ pub fn replay(mut station: Station, duration: Duration, inputs: &[DiskInput]) ->
     }
 }
 
-fn advance(station: &mut Station, all: &mut Vec<Served>) {
-    station.advance(&mut |event| {
-        if let Event::Ended(finished) = event {
-            all.push(served(finished));
-        }
+fn advance(station: &mut Station, all: &mut DiskTrace) {
+    station.advance(&mut |event| match event {
+        Event::Ended(finished) => all.served.push(served(finished)),
+        Event::PowerCut(at) => all.power_cuts.push(at),
+        Event::Dispatched(_) | Event::Lost(_) => {}
     });
 }
 

@@ -79,6 +79,15 @@ impl DiskView {
     }
 }
 
+/// What a disk did in a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DiskTrace {
+    /// The requests that ended, in that order.
+    pub served: Vec<Served>,
+    /// When the power of its drive went, whatever the drive was doing, in the order of time.
+    pub power_cuts: Vec<Instant>,
+}
+
 /// A request that a drive has served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
@@ -117,12 +126,13 @@ impl Served {
 const NAMED: usize = 4;
 
 /// Judges all disks. A disk of which the run has no requests at all was not there.
-pub(crate) fn judge(view: &View, runs: &[Vec<Served>], end: Instant) -> Vec<DiskSummary> {
-    view.disks.iter().zip(runs).map(|(disk, served)| one(disk, served, view.accepted, end)).collect()
+pub(crate) fn judge(view: &View, runs: &[DiskTrace], end: Instant) -> Vec<DiskSummary> {
+    view.disks.iter().zip(runs).map(|(disk, run)| one(disk, run, view.accepted, end)).collect()
 }
 
-fn one(disk: &DiskView, served: &[Served], accepted: bool, end: Instant) -> DiskSummary {
-    let slow = withdrawn(disk, served);
+fn one(disk: &DiskView, run: &DiskTrace, accepted: bool, end: Instant) -> DiskSummary {
+    let slow = withdrawn(disk, run);
+    let served = &run.served;
     let mut first: Option<DiskBroken> = None;
     let (mut clients, mut voided) = (Vec::new(), 0);
     for (n, client) in disk.clients.iter().enumerate() {
@@ -201,13 +211,13 @@ fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32,
 
 /// When promises ceased to bind, and why: the first of a request over its cell, a power cut, and more failures than the check
 /// counts on.
-fn withdrawn(disk: &DiskView, served: &[Served]) -> Option<SlowDrive> {
+fn withdrawn(disk: &DiskView, run: &DiskTrace) -> Option<SlowDrive> {
+    let DiskTrace { served, power_cuts } = run;
     let completed = |it: &&Served| matches!(it.outcome, Some(Outcome::Done | Outcome::Failed | Outcome::Short));
     let over: Vec<&Served> = served.iter().filter(completed).filter(|it| it.took() > it.expected).collect();
     let slower =
         over.iter().map(|it| (it.dispatched.saturating_add(it.expected), Withdrawn::Slower)).min_by_key(|it| it.0);
-    let lost = served.iter().filter(|it| it.outcome == Some(Outcome::PowerLost));
-    let cut = lost.map(|it| (it.ended, Withdrawn::PowerCut)).min_by_key(|it| it.0);
+    let cut = power_cuts.first().map(|at| (*at, Withdrawn::PowerCut));
     let failed: Vec<&Served> =
         served.iter().filter(|it| it.is_fault() && it.outcome != Some(Outcome::PowerLost)).collect();
     let Tolerated { faults, within } = disk.tolerated;

@@ -29,7 +29,7 @@ mod void;
 
 pub use chains::{ChainSummary, ChainView};
 pub use changes::{Action, ChangeView, Changes, Now, Target};
-pub use disk::{DiskClientView, DiskInput, DiskView, Served, Tolerated};
+pub use disk::{DiskClientView, DiskInput, DiskTrace, DiskView, Served, Tolerated};
 pub use disk_table::{disk_table, read_disk_inputs, read_disk_table};
 pub use draw::{draw, list};
 pub use file::{FilePart, TraceError, BLOCK_RECORDS, MAGIC, RING_ALIGN, VERSION};
@@ -57,8 +57,8 @@ pub struct Trace {
     pub cores: Vec<Vec<Record>>,
     /// Each core's count of records that did not fit.
     pub dropped: Vec<u64>,
-    /// The requests that each disk has served, in the order in which they ended. Not part of the trace file.
-    pub disks: Vec<Vec<Served>>,
+    /// What each disk did. Not part of the trace file.
+    pub disks: Vec<DiskTrace>,
     /// What the kernel recorded of monitors on each core, in its order; empty of a run that had none. In the trace file they stand
     /// behind the core's other records.
     pub observed: Vec<Vec<Record>>,

@@ -2,8 +2,8 @@
 
 use crate::common::{at, units, view, Builder};
 use tactus_disk::Outcome;
-use tactus_time::Duration;
-use tactus_trace::{judge, DiskClientView, DiskView, Served, Summary, Trace, Verdict, View, What};
+use tactus_time::{Duration, Instant};
+use tactus_trace::{judge, DiskClientView, DiskTrace, DiskView, Served, Summary, Trace, Verdict, View, What};
 
 /// One client with a request every 10 units, promised within 6 of its deadline of 8, and one that is promised nothing.
 fn disk() -> View {
@@ -39,8 +39,12 @@ fn served(number: u32, arrived: u64, dispatched: u64, ended: u64, expected: u64)
 }
 
 fn judged(view: &View, served: Vec<Served>) -> Summary {
+    with_cuts(view, served, Vec::new())
+}
+
+fn with_cuts(view: &View, served: Vec<Served>, power_cuts: Vec<Instant>) -> Summary {
     let trace = Builder::new(1).end(30);
-    judge(view, &Trace { disks: vec![served], ..trace })
+    judge(view, &Trace { disks: vec![DiskTrace { served, power_cuts }], ..trace })
 }
 
 #[test]
@@ -85,6 +89,17 @@ fn what_is_missed_after_the_drive_took_longer_than_its_cell_is_the_drives_doing_
     let summary = judged(&disk(), vec![served(0, 0, 0, 2, 2), served(1, 10, 10, 13, 2), served(2, 20, 20, 22, 2)]);
     assert_eq!(summary.verdict, Verdict::Held);
     assert!(summary.headline().contains("promises did not bind from "), "{}", summary.headline());
+}
+
+#[test]
+fn what_is_missed_after_a_power_cut_is_void_also_where_the_drive_had_nothing_to_do() {
+    let requests = || vec![served(0, 0, 0, 3, 3), served(1, 10, 15, 18, 3), served(2, 20, 20, 23, 3)];
+    let summary = with_cuts(&disk(), requests(), vec![at(5), at(25)]);
+    assert_eq!((&summary.verdict, summary.disks[0].clients[0].void), (&Verdict::Void, 1));
+    assert!(summary.headline().contains("from 5 ns on, when the power of its drive went"), "{}", summary.headline());
+    // A cut later than the instant at which the promise was broken excuses nothing.
+    assert!(matches!(with_cuts(&disk(), requests(), vec![at(17)]).verdict, Verdict::Broken(it) if it.time == at(16)));
+    assert!(matches!(with_cuts(&disk(), requests(), vec![at(16)]).verdict, Verdict::Void));
 }
 
 #[test]

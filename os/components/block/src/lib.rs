@@ -107,6 +107,7 @@ impl<P: Port, M: Medium> Disk<P, M> {
                 lines::ended(*number, &finished, put);
                 rest.ended(&finished, withdrawn || finished.is_over());
             }
+            Event::PowerCut(at) => lines::power_cut(*number, at, put),
             Event::Lost(lost) => rest.lost(&lost),
             Event::Dispatched(request) => dispatched = Some(request),
         });

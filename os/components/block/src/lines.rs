@@ -1,8 +1,8 @@
-//! What the component tells of its disk on the console: a line of text for each request that ends, and for each that a component
-//! sends. The command line takes them for the run's table and holds them against the host's own decisions.
+//! What the component tells of its disk on the console: a line of text for each request that ends, for each that a component
+//! sends, and for each power cut. The command line takes them for the run's table and holds them against the host's own decisions.
 
 use core::fmt::{self, Write};
-use tactus_disk::{Finished, Request};
+use tactus_disk::{Finished, Outcome, Request};
 use tactus_time::Instant;
 
 /// `disk 0,1,2,…`: behind the first word a line of `disks.csv`.
@@ -15,6 +15,12 @@ pub(crate) fn ended(disk: u32, it: &Finished, put: &mut impl FnMut(&str)) {
         write!(line, "disk {disk},{client},{number},{},{row},{pause},", it.from)?;
         writeln!(line, "{},{},{},{expected},{outcome}", times[0], times[1], times[2])
     });
+}
+
+/// The same of a power cut, which has a disk, an instant and an outcome and nothing else.
+pub(crate) fn power_cut(disk: u32, at: Instant, put: &mut impl FnMut(&str)) {
+    let (at, outcome) = (at.as_nanos(), Outcome::PowerLost.number());
+    tell(put, |line| writeln!(line, "disk {disk},,,,,,,,{at},,{outcome}"));
 }
 
 /// `ask disk,client,number,place,blocks,write,cancels,at`: what a component asked, and when.
