@@ -79,20 +79,19 @@ pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
 
 /// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
 /// input. Holds what the machine told against it: request for request the same decisions at the same instants. The machine may not
-/// have told of the last ones yet.
-pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Result<String, String> {
+/// have told of the last ones yet; if it has, the request at the drive when the run ended is added.
+pub fn compare(setups: &[DiskSetup], told: &mut Published, duration: Duration) -> Result<String, String> {
     let (mut same, mut rest, mut asked) = (0, 0, 0);
-    for (disk, (run, inputs)) in told.disks.iter().zip(&told.inputs).enumerate() {
+    for (disk, (run, inputs)) in told.disks.iter_mut().zip(&told.inputs).enumerate() {
         let setup = setups.iter().find(|it| it.number as usize == disk);
         let station = setup.and_then(|it| it.station(true)).ok_or("the drive cannot be simulated")?;
-        let again =
-            tactus_sim::disk::replay(station, duration, inputs).map_err(|why| format!("disk {disk}: {why}"))?;
+        let again = tactus_sim::disk::replay(station, duration, inputs).map_err(|why| format!("disk {disk}: {why}"))?;
         let (cuts, power_cuts) = (&run.power_cuts, &again.power_cuts);
         if let Some(n) = (0..cuts.len()).find(|&n| cuts.get(n) != power_cuts.get(n)) {
             let (told, at) = (cuts[n], power_cuts.get(n));
             return Err(format!("disk {disk}, power cut {n}: the machine has it at {told}, the simulation {at:?}"));
         }
-        let (served, simulated) = (&run.served, again.served);
+        let (served, simulated) = (&mut run.served, again.served);
         if let Some(n) = (0..served.len()).find(|&n| served.get(n) != simulated.get(n)) {
             return Err(format!(
                 "disk {disk}, request {n}: the machine has {:?}, the simulation {:?}",
@@ -101,7 +100,12 @@ pub fn compare(setups: &[DiskSetup], told: &Published, duration: Duration) -> Re
             ));
         }
         same += served.len() as u64;
-        rest += (simulated.len() - served.len()) as u64;
+        let (unanswered, untold): (Vec<Served>, Vec<Served>) =
+            simulated[served.len()..].iter().partition(|it| it.outcome.is_none());
+        rest += untold.len() as u64;
+        if untold.is_empty() {
+            served.extend(unanswered);
+        }
         asked += inputs.len() as u64;
     }
     let rest = if rest == 0 { String::new() } else { format!("; {} at the end were not told", grouped(rest)) };
@@ -174,18 +178,18 @@ mod tests {
         let station = setups[0].station(true).expect("a drive");
         let run = tactus_sim::disk::disk(station, system.duration);
         let mut told = Published { disks: vec![run], inputs: vec![Vec::new()] };
-        assert!(compare(&setups, &told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
+        assert!(compare(&setups, &mut told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
         told.disks[0].power_cuts.push(Instant::ZERO);
-        let wrong = compare(&setups, &told, system.duration).expect_err("no power cut is in the file");
+        let wrong = compare(&setups, &mut told, system.duration).expect_err("no power cut is in the file");
         assert_eq!(wrong, "disk 0, power cut 0: the machine has it at 0 ns, the simulation None");
         told.disks[0].power_cuts.clear();
         told.disks[0].served[3].ended += Duration::from_nanos(1);
-        let wrong = compare(&setups, &told, system.duration).expect_err("it differs");
+        let wrong = compare(&setups, &mut told, system.duration).expect_err("it differs");
         assert!(wrong.starts_with("disk 0, request 3: the machine has Served"), "{wrong}");
         // No component asks of a client whose requests are the disk's own.
         let input =
             DiskInput { client: 0, number: 0, place: 0, blocks: 16, write: false, cancels: false, at: Instant::ZERO };
-        let told = Published { disks: vec![DiskTrace::default()], inputs: vec![vec![input]] };
-        assert!(compare(&setups, &told, system.duration).is_err_and(|why| why.contains("is refused")));
+        let mut told = Published { disks: vec![DiskTrace::default()], inputs: vec![vec![input]] };
+        assert!(compare(&setups, &mut told, system.duration).is_err_and(|why| why.contains("is refused")));
     }
 }

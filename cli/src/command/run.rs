@@ -164,7 +164,8 @@ fn disks(
     }
     let words = fs::read(results.file(LOG)).unwrap_or_default();
     let told = disk::told(&String::from_utf8_lossy(&words), system.disks.len());
-    let Some(told) = told.map_err(|why| Failure::Machine(format!("{}: {why}", results.file(LOG).display())))? else {
+    let Some(mut told) = told.map_err(|why| Failure::Machine(format!("{}: {why}", results.file(LOG).display())))?
+    else {
         promised.view.disks.clear();
         return Ok(Ok("no component has told of a disk, so that nothing is judged; `simulate` has them".to_string()));
     };
@@ -174,7 +175,7 @@ fn disks(
             client.sporadic = it.buffer.is_some();
         }
     }
-    let compared = disk::compare(&promised.disk_setups, &told, system.duration);
+    let compared = disk::compare(&promised.disk_setups, &mut told, system.duration);
     trace.disks = disk::whole(told, tactus_time::Instant::ZERO + system.duration);
     Ok(compared)
 }

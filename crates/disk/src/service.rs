@@ -224,6 +224,10 @@ impl Service {
         self.withdrawn.get_or_insert(now);
         self.end(now, Outcome::PowerLost)
     }
+    /// The request at the drive, as if it were given up now.
+    pub fn unanswered(&self, now: Instant) -> Option<Finished> {
+        self.as_if_ended(now, Outcome::Silent)
+    }
     /// The request at the drive.
     pub fn under_way(&self) -> Option<Request> {
         self.under_way.map(|it| it.request)
@@ -248,22 +252,27 @@ impl Service {
     }
 
     fn end(&mut self, now: Instant, outcome: Outcome) -> Option<Finished> {
-        let UnderWay { request, started, from, after_pause } = self.under_way.take()?;
-        let cached = self.is_cached(&request);
-        let expected = match (cached, after_pause) {
-            (true, _) => self.longest(),
-            (_, true) => self.after_pause,
-            _ => self.map.careful(from, request.granule),
-        };
-        let after_pause = after_pause || cached;
-        let finished = Finished { request, started, ended: now, from, after_pause, expected, outcome };
+        let finished = self.as_if_ended(now, outcome)?;
+        self.under_way = None;
+        let request = finished.request;
         // A request that is given up was not completed: how often that may be, the check has counted.
         if !matches!(outcome, Outcome::Silent | Outcome::PowerLost) && finished.is_over() {
             self.withdrawn.get_or_insert(now);
         }
         self.head = Head::from(&request);
         // Where the arm is after a failure, or after a request that the drive's memory answered, nobody knows.
-        self.last = (outcome == Outcome::Done && !cached).then_some(now);
+        self.last = (outcome == Outcome::Done && !self.is_cached(&request)).then_some(now);
         Some(finished)
+    }
+    /// The request at the drive as if it ended so now.
+    fn as_if_ended(&self, now: Instant, outcome: Outcome) -> Option<Finished> {
+        let UnderWay { request, started, from, after_pause } = self.under_way?;
+        let cached = self.is_cached(&request);
+        let expected = match (cached, after_pause) {
+            (true, _) => self.longest(),
+            (_, true) => self.after_pause,
+            _ => self.map.careful(from, request.granule),
+        };
+        Some(Finished { request, started, ended: now, from, after_pause: after_pause || cached, expected, outcome })
     }
 }

@@ -25,6 +25,8 @@ pub fn replay(mut station: Station, duration: Duration, inputs: &[DiskInput]) ->
             advance(&mut station, &mut all);
         }
         if rest.peek().is_none() {
+            let unanswered = station.service().unanswered(end).map(served);
+            all.served.extend(unanswered.map(|it| Served { outcome: None, ..it }));
             return Ok(all);
         }
         while let Some(input) = rest.next_if(|input| input.at == now) {

@@ -82,7 +82,7 @@ impl DiskView {
 /// What a disk did in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiskTrace {
-    /// The requests that ended, in that order.
+    /// The requests that ended, in that order, and behind them those that had not when the run did.
     pub served: Vec<Served>,
     /// When the power of its drive went, whatever the drive was doing, in the order of time.
     pub power_cuts: Vec<Instant>,
@@ -109,7 +109,7 @@ pub struct Served {
     pub ended: Instant,
     /// How long the drive was to take at most.
     pub expected: Duration,
-    /// How it ended; nothing if it waited still when the run did, which then stands for its end.
+    /// How it ended; nothing if it waited or was at the drive still when the run ended, which then stands for its end.
     pub outcome: Option<Outcome>,
 }
 
@@ -139,7 +139,7 @@ fn one(disk: &DiskView, run: &DiskTrace, accepted: bool, end: Instant) -> DiskSu
         let own: Vec<&Served> = served.iter().filter(|it| it.client as usize == n).collect();
         let mut summary = DiskClientSummary {
             name: client.name.clone(),
-            requests: own.len() as u64,
+            requests: own.iter().filter(|it| client.periodic.is_some() || it.outcome.is_some()).count() as u64,
             failed: own.iter().filter(|it| it.is_fault()).count() as u64,
             missed: 0,
             void: 0,
@@ -210,11 +210,12 @@ fn arrivals(client: &DiskClientView, end: Instant) -> impl Iterator<Item = (u32,
 }
 
 /// When promises ceased to bind, and why: the first of a request over its cell, a power cut, and more failures than the check
-/// counts on.
+/// counts on. A request that was at the drive for longer than its cell when the power went, or the run ended, was over it too; one
+/// that was given up is a failure.
 fn withdrawn(disk: &DiskView, run: &DiskTrace) -> Option<SlowDrive> {
     let DiskTrace { served, power_cuts } = run;
-    let completed = |it: &&Served| matches!(it.outcome, Some(Outcome::Done | Outcome::Failed | Outcome::Short));
-    let over: Vec<&Served> = served.iter().filter(completed).filter(|it| it.took() > it.expected).collect();
+    let over: Vec<&Served> =
+        served.iter().filter(|it| it.outcome != Some(Outcome::Silent)).filter(|it| it.took() > it.expected).collect();
     let slower =
         over.iter().map(|it| (it.dispatched.saturating_add(it.expected), Withdrawn::Slower)).min_by_key(|it| it.0);
     let cut = power_cuts.first().map(|at| (*at, Withdrawn::PowerCut));

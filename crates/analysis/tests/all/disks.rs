@@ -33,7 +33,8 @@ fn no_request_of_an_accepted_disk_is_simulated_over_its_bound() {
             accepted += 1;
             let plan =
                 tactus_plan::plan(&system, &tactus_analysis::check(&system, &Default::default()), &Default::default());
-            let served = tactus_sim::disk::disk(plan.disk_setups[0].station(false).expect("a drive"), system.duration).served;
+            let served =
+                tactus_sim::disk::disk(plan.disk_setups[0].station(false).expect("a drive"), system.duration).served;
             assert!(served.len() > 2_000, "the drive never pauses: {}", served.len());
             for it in served {
                 assert!(it.ended.since(it.dispatched) <= it.expected, "the map bounds each request: {it:?}");

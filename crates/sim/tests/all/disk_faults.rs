@@ -69,7 +69,8 @@ fn text(random: &mut Random) -> String {
     }
     for n in 0..random.between(1, 4) {
         text += &format!(
-            "[[disk.client]]\nname = 'c{n}'\nstart = '{n} GiB'\nextent = '1 GiB'\nplaces = 6\nsize = '{} KiB'\nwrite = {}\n",
+            "[[disk.client]]\nname = 'c{n}'\nstart = '{} GiB'\nextent = '1 GiB'\nplaces = 6\nsize = '{} KiB'\nwrite = {}\n",
+            2 * n,
             random.of(&[1, 8, 64]),
             random.chance(0.5),
         );
@@ -104,6 +105,8 @@ fn accepted(random: &mut Random) -> System {
 #[derive(Default)]
 struct Seen {
     ended: Vec<Finished>,
+    /// The request that the drive had at the end.
+    unanswered: Option<Finished>,
     inputs: Vec<DiskInput>,
     /// When the power was found to have gone, and when the drive got what it did not do.
     cuts: Vec<Instant>,
@@ -126,6 +129,7 @@ fn run(system: &System, station: Station, random: &mut Random) -> Seen {
             step(&mut station, system, &mut seen);
         }
         if now >= end {
+            seen.unanswered = station.service().unanswered(end);
             return seen;
         }
         for &client in &programs {
@@ -230,9 +234,8 @@ fn expected(system: &System, disk: &DiskView, seen: &Seen, end: Instant) -> Disk
     faults.sort();
     let allowed = disk.tolerated.faults as usize;
     let many = (allowed..faults.len()).find(|&n| faults[n].since(faults[n - allowed]) <= disk.tolerated.within);
-    let over =
-        seen.ended.iter().filter(|it| !matches!(it.outcome, Outcome::Silent | Outcome::PowerLost | Outcome::Cancelled));
-    let over = over.filter(|it| it.is_over()).map(|it| it.started + it.expected);
+    let over = seen.ended.iter().filter(|it| !matches!(it.outcome, Outcome::Silent | Outcome::Cancelled));
+    let over = over.chain(&seen.unanswered).filter(|it| it.is_over()).map(|it| it.started + it.expected);
     let from = over.chain(seen.cuts.iter().copied()).chain(many.map(|n| faults[n])).min().unwrap_or(Instant::NEVER);
     let (mut broken, mut void) = (false, false);
     for (n, client) in disk.clients.iter().enumerate() {
@@ -342,7 +345,6 @@ fn whatever_a_drive_does_wrong_no_promise_of_an_accepted_disk_is_broken() {
     for state in STATES {
         assert!(struck.contains(&(Fault::PowerCut, state)), "{state:?}: {struck:?}");
     }
-    println!("{fates:?} {struck:?}");
 }
 
 #[test]
@@ -352,7 +354,9 @@ fn every_fault_in_every_state_breaks_no_promise() {
     let first = number("TACTUS_FIRST", 1_000);
     let (fates, struck) = disks(first..first + number("TACTUS_SYSTEMS", 20_000));
     println!("{fates:?}");
-    for pair in FAULTS.into_iter().flat_map(|fault| STATES.map(|state| (fault, state))) {
-        assert!(struck.contains(&pair), "{pair:?} did not come");
-    }
+    // A flush has no blocks of which it could do fewer.
+    let all = FAULTS.into_iter().flat_map(|fault| STATES.map(|state| (fault, state)));
+    let missing: Vec<_> =
+        all.filter(|pair| !struck.contains(pair) && *pair != (Fault::Short, State::Flushing)).collect();
+    assert!(missing.is_empty(), "{missing:?} did not come");
 }

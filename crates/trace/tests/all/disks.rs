@@ -3,7 +3,9 @@
 use crate::common::{at, units, view, Builder};
 use tactus_disk::Outcome;
 use tactus_time::{Duration, Instant};
-use tactus_trace::{judge, DiskClientView, DiskTrace, DiskView, Served, Summary, Trace, Verdict, View, What};
+use tactus_trace::{
+    judge, DiskClientView, DiskTrace, DiskView, Served, Summary, Trace, Verdict, View, What, Withdrawn,
+};
 
 /// One client with a request every 10 units, promised within 6 of its deadline of 8, and one that is promised nothing.
 fn disk() -> View {
@@ -96,10 +98,28 @@ fn what_is_missed_after_a_power_cut_is_void_also_where_the_drive_had_nothing_to_
     let requests = || vec![served(0, 0, 0, 3, 3), served(1, 10, 15, 18, 3), served(2, 20, 20, 23, 3)];
     let summary = with_cuts(&disk(), requests(), vec![at(5), at(25)]);
     assert_eq!((&summary.verdict, summary.disks[0].clients[0].void), (&Verdict::Void, 1));
-    assert!(summary.headline().contains("from 5 ns on, when the power of its drive went"), "{}", summary.headline());
+    assert!(summary.headline().contains("from 5 ms on, when the power of its drive went"), "{}", summary.headline());
     // A cut later than the instant at which the promise was broken excuses nothing.
     assert!(matches!(with_cuts(&disk(), requests(), vec![at(17)]).verdict, Verdict::Broken(it) if it.time == at(16)));
     assert!(matches!(with_cuts(&disk(), requests(), vec![at(16)]).verdict, Verdict::Void));
+}
+
+#[test]
+fn a_drive_that_had_not_answered_when_the_power_went_or_the_run_ended_was_over_its_cell_already() {
+    // It has a request of whoever is promised nothing from 5 on, for 2 at most; the log's waits until its bound has passed at 16.
+    let silent = |outcome, ended| {
+        let it = served(0, 5, 5, ended, 2);
+        Served { client: 1, from: 5, row: 5, ended: at(ended), outcome, ..it }
+    };
+    let lost = Served { outcome: Some(Outcome::PowerLost), ..served(1, 10, 18, 18, 0) };
+    let rest = [served(0, 0, 0, 3, 3), served(2, 20, 20, 23, 3)];
+    let summary = with_cuts(&disk(), [&[silent(Some(Outcome::PowerLost), 18), lost][..], &rest].concat(), vec![at(18)]);
+    assert_eq!(summary.verdict, Verdict::Void);
+    let slow = summary.disks[0].slow.as_ref().expect("it was slow");
+    assert_eq!((slow.from, slow.why), (at(7), Withdrawn::Slower));
+    let summary = judged(&disk(), vec![served(0, 0, 0, 3, 3), silent(None, 30)]);
+    assert_eq!((&summary.verdict, summary.disks[0].clients[0].void), (&Verdict::Void, 2));
+    assert_eq!(summary.disks[0].clients[1].requests, 0, "of a best-effort client those count that ended");
 }
 
 #[test]

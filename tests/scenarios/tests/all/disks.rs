@@ -74,6 +74,21 @@ fn a_drive_slower_than_its_map_voids_the_promise_and_its_cells_are_named() {
 }
 
 #[test]
+fn a_power_cut_of_a_disk_that_had_nothing_to_do_voids_what_is_missed_after_it() {
+    let folder = Scratch::new("disks");
+    let text = "[system]\ncores = 1\nduration = '60 s'\n[policy]\nkind = 'partitioned-edf'\n[[task]]\nname = 'a'\ncore = 0\n\
+        period = '10 ms'\nexecution = '1 ms'\n[[disk]]\nname = 'd'\ndrive = 'cheetah-15k7'\nqueue = 'edf'\nwrite-cache = 1\n\
+        faults = { power-cuts = '1 s' }\n[[disk.client]]\nname = 'c'\nstart = '0 MiB'\nextent = '1 GiB'\nsize = '8 KiB'\n\
+        period = '70 ms'\ndeadline = '30 ms'\n";
+    let run = Finished::simulate(&folder.write("cut.toml", text), &[]);
+    assert_eq!(run.summary.outcome(), "void", "{}", run.said.output);
+    let slow = &run.summary.json["disks"][0]["slow"];
+    let first = run.text("disks.csv").lines().nth(1).map(str::to_string).expect("a power cut");
+    assert_eq!(first, format!("0,,,,,,,,{},,4", slow["from_ns"]));
+    assert_eq!(slow["why"], "power_cut");
+}
+
+#[test]
 fn results_of_a_disk_are_judged_again_and_a_damaged_table_is_refused_by_line() {
     let folder = Scratch::new("disks");
     let path = example(&folder, &SLOWER);
