@@ -31,7 +31,7 @@ pub fn calls(cores: usize, victims: usize) -> (String, Vec<&'static str>) {
     let services = ["nothing", "sum", "nothing_wide", "sum_wide", "make", "trigger", "tick"];
     let uses = services.map(|it| format!("{it} = \"server.{it}\"")).join(", ");
     component(&mut text, "client", &format!("threads = 1\nuses = {{ {uses} }}"));
-    component(&mut text, "server", &format!("threads = 1\nbrands = 2\nprovides = {services:?}"));
+    component(&mut text, "server", &format!("threads = 1\nbrands = 2\nticks = \"50 us\"\nprovides = {services:?}"));
     component(&mut text, "listener", "");
     let mut programs = vec!["bench-client", "bench-server", "bench-listener"];
     let mut tasks = vec!["client".to_string(), "listener".to_string()];

@@ -364,6 +364,7 @@ pub(crate) struct DraftRights {
     pub threads: Given<u64>,
     pub brands: Given<u64>,
     pub lines: Vec<At<u64>>,
+    pub ticks: Given<Duration>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
     pub floating_point: Given<bool>,

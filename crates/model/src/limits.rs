@@ -72,6 +72,10 @@ pub const PAGE: u64 = 4096;
 pub const MAX_SPARES: usize = 24;
 /// The most brands of a component.
 pub const MAX_BRANDS: usize = 32;
+/// The shortest tick of a brand, in instructions: what it takes from whoever runs stays below a hundredth.
+pub const INSTRUCTIONS_PER_TICK: u64 = 50_000;
+/// The longest tick.
+pub const LONGEST_TICK: Duration = Duration::from_secs(16);
 /// The highest interrupt line of a machine.
 pub const MAX_LINE: u64 = 23;
 /// The deepest tree of schedulers, the root counted.
@@ -122,6 +126,11 @@ pub const SHORTEST_POWER: Duration = Duration::from_millis(100);
 pub const MAX_DISK_MEMORY: u64 = 480 << 10;
 /// Pages of a disk client's buffer beside its data: one of requests, one of answers.
 pub const RING_PAGES: u64 = 2;
+
+/// The shortest tick on a machine whose instructions take 2^shift ns.
+pub fn shortest_tick(shift: u8) -> Duration {
+    Duration::from_nanos(INSTRUCTIONS_PER_TICK << shift.min(6))
+}
 
 /// The shortest period on a machine whose instructions take 2^shift ns.
 pub fn shortest_period(shift: u8) -> Duration {

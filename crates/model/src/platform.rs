@@ -25,6 +25,8 @@ pub struct Rights {
     pub brands: usize,
     /// Interrupt lines that it may wire brands to.
     pub lines: Vec<u8>,
+    /// The shortest tick that it may wire a brand to, on whatever core; nothing if to none.
+    pub ticks: Option<Duration>,
     /// It may write to the console.
     pub console: bool,
     /// It may give out and map memory.

@@ -76,6 +76,9 @@ pub const CHANNEL_SEND: u64 = 1 << 32;
 /// As [`CHANNEL_SEND`], to take the oldest message, which comes back as the first eight of ten words. Only the channel's receiver.
 pub const CHANNEL_RECEIVE: u64 = 2 << 32;
 
+/// The shortest tick of all (microseconds).
+pub const SHORTEST_TICK: u32 = 50;
+
 /// Stands for no event in [`Call::Observe`].
 pub const EXPIRIES: u64 = u64::MAX;
 /// Stands for no event in [`Call::Observe`]: the monitors whose violations release jobs on this core and were not told of yet come back
@@ -159,7 +162,8 @@ pub mod source {
     pub const LINE: u64 = 1 << 32;
     /// Inter-core events sent to the core for this brand: `REMOTE | core`.
     pub const REMOTE: u64 = 2 << 32;
-    /// A periodic tick of the core: `TICK | microseconds << 8 | core`, at least 50 µs. The upcall is told how many went by.
+    /// A periodic tick of the core: `TICK | microseconds << 8 | core`, no shorter than the system file lets the component have. The upcall
+    /// is told how many went by.
     pub const TICK: u64 = 3 << 32;
 }
 

@@ -81,8 +81,8 @@ pub struct Component {
     pub lines: u32,
     /// Interrupt lines that release jobs of its tasks, as bits: the root scheduler is told of each interrupt.
     pub releases: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The shortest tick that it may wire a brand to (microseconds); 0 if to none.
+    pub tick: u32,
     /// The colours of the tables that map its memory, as bits.
     pub colours: u64,
     /// The colours of the frames that may be mapped into its window, as bits.
@@ -326,7 +326,7 @@ mod tests {
             brands: 0,
             lines: 0,
             releases: 0,
-            reserved: 0,
+            tick: 0,
             colours: 1,
             window_colours: 1,
             sequences: [[0; 2]; MAX_SEQUENCES],

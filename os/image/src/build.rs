@@ -186,7 +186,7 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             brands: placed.cards[number].brands,
             lines: placed.lines[number],
             releases: placed.releases[number],
-            reserved: 0,
+            tick: placed.ticks[number],
             colours: layout.colouring.components[number],
             window_colours: layout.colouring.windows[number],
             sequences: parts.programs[part.program].sequences,

@@ -20,6 +20,8 @@ pub(crate) struct Placed {
     pub cards: Vec<ComponentCard>,
     /// Interrupt lines that brands may be wired to, as bits.
     pub lines: Vec<u32>,
+    /// The shortest ticks (microseconds), 0 for none.
+    pub ticks: Vec<u32>,
     /// Interrupt lines that release jobs, as bits.
     pub releases: Vec<u32>,
     pub sees_components: Vec<bool>,
@@ -43,6 +45,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, request: &Request) -> 
     let mut placed = Placed {
         lines: (0..count).map(|number| lines(parts, system, number)).collect(),
         releases: parts.components.iter().map(|part| releases(system, part)).collect(),
+        ticks: (0..parts.components.len()).map(|number| tick(parts, system, number)).collect(),
         sees_components: vec![false; count],
         buffers: vec![0; count],
         devices: vec![0; count],
@@ -131,6 +134,12 @@ fn lines(parts: &Parts, system: &System, number: usize) -> u32 {
     let place = parts.components[number].user;
     let lines = place.map_or(&[][..], |place| &system.components[place].rights.lines);
     lines.iter().fold(0, |bits, line| bits | 1 << line)
+}
+
+fn tick(parts: &Parts, system: &System, number: usize) -> u32 {
+    let place = parts.components[number].user;
+    let tick = place.and_then(|place| system.components[place].rights.ticks);
+    tick.map_or(0, |tick| u32::try_from(tick.as_nanos().div_ceil(1_000)).unwrap_or(u32::MAX))
 }
 
 fn releases(system: &System, part: &Part) -> u32 {

@@ -124,7 +124,7 @@ stored!(Component {
     brands: u32,
     lines: u32,
     releases: u32,
-    reserved: u32,
+    tick: u32,
     colours: u64,
     window_colours: u64,
     sequences: [[u64; 2]; MAX_SEQUENCES],

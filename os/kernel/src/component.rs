@@ -53,6 +53,8 @@ pub struct Component {
     pub restarted_by: u32,
     /// Interrupt lines that it may wire brands to, as bits.
     pub lines: u32,
+    /// The shortest tick that it may wire a brand to (microseconds); 0 if to none.
+    pub tick: u32,
     /// The colours of the frames that may be mapped into its window, as bits.
     pub window_colours: u64,
     /// How many more brands it may make.
@@ -85,6 +87,7 @@ impl Component {
         role: 0,
         restarted_by: tactus_abi::image::NO_COMPONENT,
         lines: 0,
+        tick: 0,
         window_colours: 0,
         brands: AtomicU32::new(0),
         spare: AtomicU16::new(0),

@@ -119,9 +119,7 @@ fn release(core: &mut Core, line: usize) {
 pub fn mail(core: &mut Core) {
     let mail = &MAIL[core.id as usize % MAX_CORES];
     if core.id as usize == LINES_CORE {
-        bits(mail.lines.swap(0, SeqCst).into(), |line| {
-            lines::set(line, OPEN.load(SeqCst) & 1 << line != 0);
-        });
+        bits(mail.lines.swap(0, SeqCst).into(), |line| lines::set(line, true));
     }
     if mail.tick.swap(false, SeqCst) {
         start_tick(core);

@@ -13,11 +13,9 @@ use crate::slice::start_timer;
 use crate::thread::Thread;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
-use tactus_abi::call::{source, Error};
+use tactus_abi::call::{source, Error, SHORTEST_TICK};
 use tactus_abi::layout::{MAX_BRANDS, MAX_CORES};
 
-/// The shortest tick (microseconds): what it costs stays below a hundredth.
-const SHORTEST_TICK: u64 = 50;
 /// The core that has the interrupt controller.
 pub const LINES_CORE: usize = 0;
 
@@ -25,7 +23,8 @@ pub const LINES_CORE: usize = 0;
 pub static LINES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
 /// The component, plus one, of whose tasks each line releases jobs.
 static RELEASES: [AtomicU16; lines::COUNT] = [const { AtomicU16::new(0) }; lines::COUNT];
-/// Lines that may interrupt, as bits. Known to the entry code.
+/// Lines that may interrupt, as bits. Known to the entry code. Who is wired or taken off changes nothing of it: a line that nobody has
+/// interrupts at most once more.
 pub static OPEN: AtomicU32 = AtomicU32::new(0);
 /// The brand, plus one, above the period (microseconds) of each core's tick.
 pub static TICKS: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
@@ -46,11 +45,12 @@ pub fn core_of(source: u64) -> Result<usize, Error> {
 pub fn wire(core: &mut Core, caller: &Thread, number: u64, wanted: u64) -> Result<(), Error> {
     let brand = brand::own(caller.component, number)?;
     let (kind, argument) = (wanted & !0xffff_ffff, wanted >> 8 & 0xff_ffff);
-    let lines = component::get(caller.component).lines;
+    let component::Component { lines, tick, .. } = component::get(caller.component);
     let good = match kind {
-        source::LINE => argument < lines::COUNT as u64 && lines & 1 << argument != 0,
+        source::LINE => argument < lines::COUNT as u64 && *lines & 1 << argument != 0,
         source::REMOTE => argument == 0,
-        source::TICK => argument >= SHORTEST_TICK,
+        // The file gives it the right to some, and the shortest.
+        source::TICK => *tick != 0 && argument >= (*tick).max(SHORTEST_TICK).into(),
         _ => false,
     };
     if !good {
@@ -69,7 +69,7 @@ pub fn wire(core: &mut Core, caller: &Thread, number: u64, wanted: u64) -> Resul
         return Err(Error::InUse);
     }
     match kind {
-        source::LINE => set_line(core, argument as usize, true),
+        source::LINE => open_line(core, argument as usize),
         source::TICK => set_tick(core, target),
         _ => {}
     }
@@ -90,10 +90,7 @@ fn take_off(core: &mut Core, brand: &Brand) -> bool {
     let old = brand.source.swap(0, SeqCst);
     let (kind, argument) = (old & !0xffff_ffff, (old >> 8 & 0xff_ffff) as usize);
     match kind {
-        source::LINE => {
-            set_line(core, argument, false);
-            LINES[argument % lines::COUNT].store(0, SeqCst);
-        }
+        source::LINE => LINES[argument % lines::COUNT].store(0, SeqCst),
         source::TICK => {
             let target = (old & 0xff) as usize % MAX_CORES;
             TICKS[target].store(0, SeqCst);
@@ -119,7 +116,7 @@ pub fn acknowledge(core: &mut Core, caller: &Thread, number: u64) -> Result<(), 
     if source & !0xffff_ffff != source::LINE {
         return Err(Error::BadSource);
     }
-    set_line(core, (source >> 8 & 0xff_ffff) as usize, true);
+    open_line(core, (source >> 8 & 0xff_ffff) as usize);
     Ok(())
 }
 
@@ -150,21 +147,19 @@ pub fn acknowledge_line(core: &Core, caller: &Thread, line: u64) -> Result<(), E
     if !own {
         return Err(Error::BadSource);
     }
-    set_line(core, line as usize, true);
+    open_line(core, line as usize);
     Ok(())
 }
 
-/// Lets a line interrupt, or not.
-fn set_line(core: &Core, line: usize, open: bool) {
-    let bit = 1 << (line % lines::COUNT);
-    if open {
-        OPEN.fetch_or(bit, SeqCst);
-    } else {
-        OPEN.fetch_and(!bit, SeqCst);
+/// Lets a line interrupt, which another core than its own asks for once for each of its interrupts.
+fn open_line(core: &Core, line: usize) {
+    let line = line % lines::COUNT;
+    if OPEN.fetch_or(1 << line, SeqCst) & 1 << line != 0 {
+        return;
     }
     if core.id as usize == LINES_CORE {
-        lines::set(line, open);
-    } else if MAIL[LINES_CORE].lines.fetch_or(bit, SeqCst) & bit == 0 {
+        lines::set(line, true);
+    } else if MAIL[LINES_CORE].lines.fetch_or(1 << line, SeqCst) & 1 << line == 0 {
         ring(LINES_CORE);
     }
 }
@@ -173,8 +168,8 @@ fn set_line(core: &Core, line: usize, open: bool) {
 fn set_tick(core: &mut Core, target: usize) {
     if core.id as usize == target {
         start_tick(core);
-    } else {
-        MAIL[target].tick.store(true, SeqCst);
+    } else if !MAIL[target].tick.swap(true, SeqCst) {
+        // Who has changed it before the core has looked has rung for this, too.
         ring(target);
     }
 }

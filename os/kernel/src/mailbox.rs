@@ -16,7 +16,7 @@ use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
 pub struct Mail {
     /// Brands that were triggered, as bits.
     pub brands: AtomicU32,
-    /// Interrupt lines whose state has changed, as bits.
+    /// Interrupt lines that have interrupted and may again, as bits.
     pub lines: AtomicU32,
     /// The tick has changed.
     pub tick: AtomicBool,

@@ -164,6 +164,7 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
                 c.role = entry.role;
                 c.restarted_by = entry.restarted_by;
                 c.lines = entry.lines;
+                c.tick = entry.tick;
                 c.window_colours = entry.window_colours;
                 c.brands.store(entry.brands, Relaxed);
                 c.sequences = entry.sequences;

@@ -44,7 +44,7 @@ use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
 use caches::BesideOthers;
 use rank::Rank;
-use tactus_model::{Costs, Migration, Mixed, Overrun, Policy, System, SystemRevision, TaskOrder};
+use tactus_model::{Component, Costs, Migration, Mixed, Overrun, Policy, System, SystemRevision, TaskOrder};
 use tactus_time::Duration;
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
@@ -154,6 +154,11 @@ fn nobody_knows(system: &System) -> Option<String> {
     if let Some(root) = system.platform.root {
         let name = system.components.get(root).map_or("", |component| component.name.as_str());
         return Some(format!("no test: component `{name}`, a root scheduler of the file's own, decides who runs"));
+    }
+    let interrupts = |it: &&Component| it.rights.ticks.is_some() || !it.rights.lines.is_empty();
+    if let Some(component) = system.components.iter().find(interrupts) {
+        let name = &component.name;
+        return Some(format!("no test: ticks or lines of component `{name}` interrupt whoever runs"));
     }
     // Who awaits what others signal waits for no time that anybody knows.
     (!system.scheduling.events.is_empty()).then(|| "no test: jobs of this system wait for each other".into())

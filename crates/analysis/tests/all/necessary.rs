@@ -62,3 +62,20 @@ fn there_is_no_growth_and_no_slack_where_there_is_no_test() {
     let found = check(&system, &Costs::default());
     nothing_is_promised(&system, &found, "come in bursts");
 }
+
+#[test]
+fn beside_a_component_that_may_wire_ticks_or_lines_nothing_is_promised() {
+    let rest =
+        "[system]\ncores = 1\nduration = '1 s'\n[machine]\ninstruction = '64 ns'\n[policy]\nkind = 'partitioned-fp'\n\
+                [[task]]\nname = 'victim'\npriority = 1\nperiod = '40 ms'\nexecution = '6 ms'\n\
+                [[component]]\nname = 'ticking'\ncrate = '.'\nbrands = 1\n";
+    for (right, promised) in [("", true), ("ticks = '3200 us'", false), ("lines = [5]", false)] {
+        let text = rest.to_string() + right;
+        let system = System::parse_toml(&text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        let found = check(&system, &Costs::default());
+        match promised {
+            true => assert!(found.tasks[0].slack().is_some(), "{found}"),
+            false => nothing_is_promised(&system, &found, "ticks or lines of component `ticking`"),
+        }
+    }
+}

@@ -8,8 +8,9 @@ use crate::platform::{Buffer, Device, DeviceKind, Platform, Restart, Rights, Spe
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
-    Component, DEFAULT_POOL, LARGEST_DEVICE, LARGEST_DMA, LARGEST_HEAP, MAX_BRANDS, MAX_DEVICES, MAX_LINE, MAX_MEMORY,
-    MAX_POOL, MAX_RESTARTS, MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
+    shortest_tick, Component, DEFAULT_POOL, DEFAULT_SHIFT, INSTRUCTIONS_PER_TICK, LARGEST_DEVICE, LARGEST_DMA,
+    LARGEST_HEAP, LONGEST_TICK, MAX_BRANDS, MAX_DEVICES, MAX_LINE, MAX_MEMORY, MAX_POOL, MAX_RESTARTS,
+    MAX_SCHEDULER_DEPTH, MAX_SHARED, MAX_SPARES, PAGE,
 };
 use tactus_time::Duration;
 
@@ -22,7 +23,8 @@ const KERNELS: [(u64, u64); 2] = [(0xfec0_0000, 0xfec0_1000), (0xfee0_0000, 0xfe
 /// Checks rights, buffers and devices; writes the rights into the components, each of which is in its draft's place.
 pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Collector) -> Platform {
     let named = Named { drafts: &draft.components, root: root(draft, out) };
-    let mut rights: Vec<Rights> = draft.components.iter().map(|it| simple_rights(it, out)).collect();
+    let shift = draft.shift.value().unwrap_or(DEFAULT_SHIFT);
+    let mut rights: Vec<Rights> = draft.components.iter().map(|it| simple_rights(it, shift, out)).collect();
     for (place, it) in draft.components.iter().enumerate() {
         rights[place].scheduler = scheduler(it, place, &named, out);
         rights[place].restart = restart(it, place, &named, out);
@@ -163,7 +165,7 @@ fn root(draft: &Draft, out: &mut Collector) -> Option<usize> {
 }
 
 /// What can be said of one component alone.
-fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
+fn simple_rights(draft: &DraftComponent, shift: u8, out: &mut Collector) -> Rights {
     let it = &draft.rights;
     let mut count = |given: &Given<u64>, what: &str, most: usize| -> usize {
         let Some(at) = given.get() else { return 0 };
@@ -189,6 +191,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         let why = "it has an interrupt line and no brand to wire to it";
         out.refuse(line.place, &draft.subject, why, "write brands = 1");
     }
+    let ticks = ticks(draft, shift, out);
     if let Some(at) = it.floating_point.get().filter(|at| at.value) {
         let mut not = |why: &str, remedy: &str| {
             out.refuse(at.place, &draft.subject, format!("it has floating point and {why}"), remedy)
@@ -208,6 +211,7 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         threads,
         brands,
         lines: it.lines.iter().filter_map(|line| u8::try_from(line.value).ok()).collect(),
+        ticks,
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
         floating_point: it.floating_point.value().unwrap_or(false),
@@ -216,6 +220,21 @@ fn simple_rights(draft: &DraftComponent, out: &mut Collector) -> Rights {
         counters: it.counters.value().unwrap_or(false),
         restart: None,
     }
+}
+
+/// The shortest tick that it may wire a brand to.
+fn ticks(draft: &DraftComponent, shift: u8, out: &mut Collector) -> Option<Duration> {
+    let at = draft.rights.ticks.get()?;
+    let shortest = shortest_tick(shift);
+    if at.value < shortest || at.value > LONGEST_TICK {
+        let limit = format!("not between {shortest}, {INSTRUCTIONS_PER_TICK} instructions, and {LONGEST_TICK}");
+        out.out_of_range(at.place, &draft.subject, "ticks", at.value, limit, "choose a period between them");
+        return None;
+    }
+    if let Given::Absent = draft.rights.brands {
+        out.refuse(at.place, &draft.subject, "it may have ticks and no brand to wire to one", "write brands = 1");
+    }
+    Some(at.value)
 }
 
 /// How much memory its heap has at least.

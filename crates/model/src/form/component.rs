@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 18] = [
+const COMPONENT: [&str; 19] = [
     "name",
     "crate",
     "provides",
@@ -17,6 +17,7 @@ const COMPONENT: [&str; 18] = [
     "threads",
     "brands",
     "lines",
+    "ticks",
     "console",
     "memory-manager",
     "floating-point",

@@ -16,6 +16,7 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         threads: section.integer(reader, "threads", "a whole number"),
         brands: section.integer(reader, "brands", "a whole number"),
         lines: integers(section, reader, "lines", "a list of interrupt lines like [4]"),
+        ticks: section.duration(reader, "ticks"),
         console: section.boolean(reader, "console"),
         memory_manager: section.boolean(reader, "memory-manager"),
         floating_point: section.boolean(reader, "floating-point"),

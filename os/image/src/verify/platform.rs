@@ -6,6 +6,7 @@ use super::monitors;
 use super::space::Use;
 use crate::parsed::Parsed;
 use crate::wire::Stored;
+use tactus_abi::call::SHORTEST_TICK;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};
 use tactus_abi::layout::{
     BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, LINES, MAX_BRANDS,
@@ -52,7 +53,10 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         it.role & role::FLOATING_POINT == 0 || !entered,
         "has floating point and is entered in the middle of its work",
     )?;
-    check(it.reserved == 0, "has a field that should be zero")?;
+    check(
+        it.tick == 0 || it.tick >= SHORTEST_TICK && it.brands > 0,
+        "may have ticks that are too short, or no brand for them",
+    )?;
     check((it.lines | it.releases) >> LINES == 0, "has an interrupt line that no machine has")?;
     let others = image.components[..number]
         .iter()

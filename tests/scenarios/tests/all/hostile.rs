@@ -287,3 +287,72 @@ fn whoever_signals_what_is_not_its_own_hides_nothing_of_a_service() {
     unharmed(&run, &["serve", "ask"]);
     floods_are_refused(&run, &["flood-signals", "flood-requests"]);
 }
+
+/// A component that works a fixed number of instructions, whoever takes its time, and says how long that took.
+const VICTIM: &str = "#![no_std]\n#![no_main]\nuse core::fmt::Write;\nuse tactus_rt::{now, spend, Console, Job};\n\
+    tactus_rt::component! { job: work, services: [] }\n\
+    fn work(_: &Job) {\n    let begun = now();\n    spend::count_down(40_000);\n\
+    let _ = writeln!(Console, \"took {} ns\", now().as_nanos() - begun.as_nanos());\n}\n";
+
+/// One that wires a brand to each of these sources and off again, all the time, and says how long that took.
+fn wiring(sources: &str) -> String {
+    format!(
+        "#![no_std]\n#![no_main]\nuse core::fmt::Write;\nuse core::sync::atomic::{{AtomicU64, Ordering::Relaxed}};\n\
+         use tactus_rt::abi::call::{{source, BrandOperation}};\nuse tactus_rt::{{calls, now, Console, Job}};\n\
+         tactus_rt::component! {{ job: wire, services: [] }}\nstatic BRAND: AtomicU64 = AtomicU64::new(0);\n\
+         fn wire(_: &Job) {{\n    if let Ok(brand) = calls::brand_control(BrandOperation::Create, 0, 1) {{\n\
+         BRAND.store(brand, Relaxed);\n    }}\n    let brand = BRAND.load(Relaxed);\n\
+         let begun = now();\n    let mut wired = 0;\n    for _ in 0..100 {{\n    for source in [{sources}] {{\n\
+         wired += u32::from(calls::brand_control(BrandOperation::Wire, brand, source).is_ok());\n\
+         let _ = calls::brand_control(BrandOperation::Unwire, brand, 0);\n    }}\n    }}\n\
+         let _ = writeln!(Console, \"wired {{wired}} times in {{}} ns\", now().as_nanos() - begun.as_nanos());\n}}\n"
+    )
+}
+
+/// The victim on core 0 of a machine whose instructions take 64 ns, and whoever wires its brand to the sources on the core given.
+fn wired(topic: &str, core: usize, rights: &str, sources: &str) -> Finished {
+    let folder = Scratch::new(topic);
+    let services = file("os/components/services");
+    let uses = "uses = { console = 'console.write' }";
+    let text = format!(
+        "[system]\ncores = {}\nduration = '300 ms'\n[machine]\ninstruction = '64 ns'\n[policy]\nkind = 'partitioned-fp'\n\
+         [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
+         [[component]]\nname = 'wiring'\ncrate = 'wiring'\nbrands = 1\n{rights}\n{uses}\n\
+         [[component]]\nname = 'victim'\ncrate = 'victim'\n{uses}\n\
+         [[task]]\nname = 'victim'\ncomponent = 'victim'\ncore = 0\npriority = 2\nperiod = '40 ms'\noffset = '10 ms'\n\
+         execution = '6 ms'\n[[task]]\nname = 'wiring'\ncomponent = 'wiring'\ncore = {core}\npriority = 1\n\
+         period = '40 ms'\nexecution = '15 ms'\n",
+        core + 1,
+        services.display()
+    );
+    folder.component("victim", "main.rs", VICTIM);
+    folder.component("wiring", "main.rs", &wiring(sources));
+    Finished::run(&folder.write("wired.toml", &text), &[])
+}
+
+fn lines_of<'r>(run: &'r Finished, component: &str) -> Vec<&'r str> {
+    run.log.lines().filter_map(|line| line.strip_prefix("| ")?.strip_prefix(component)?.strip_prefix(": ")).collect()
+}
+
+/// A workload that stops when it was charged enough cannot see stolen time; these can.
+#[test]
+fn ticks_that_the_file_does_not_give_take_no_instruction_from_a_victim_of_fixed_work() {
+    let ticks = "source::TICK | 50 << 8, source::TICK | 3_200 << 8, source::TICK | 10_000 << 8 | 1";
+    let (alone, beside) = (wired("no-ticks", 0, "", "0"), wired("ticks", 0, "", ticks));
+    assert_eq!([alone.summary.outcome(), beside.summary.outcome()], ["held"; 2], "{}", beside.said.output);
+    assert!(lines_of(&beside, "wiring").iter().all(|line| line.starts_with("wired 0 times")), "{}", beside.log);
+    let victims = lines_of(&beside, "victim");
+    println!("{victims:?}");
+    assert_eq!((lines_of(&alone, "victim"), victims.len()), (victims, 8));
+}
+
+/// Whoever interrupts another core of this machine lets it look, which takes a slice of 8 us or more.
+#[test]
+fn a_line_that_is_wired_over_and_over_from_another_core_interrupts_its_core_once() {
+    let run = wired("lines", 1, "lines = [5]", "source::LINE | 5 << 8");
+    let wired = lines_of(&run, "wiring");
+    println!("{wired:?}");
+    assert!(wired.len() >= 7 && wired.iter().all(|line| line.starts_with("wired 100 times in ")), "{}", run.log);
+    let longest = wired.iter().filter_map(|line| line.split(' ').nth(4)?.parse::<u64>().ok()).max();
+    assert!(longest < Some(3_500_000), "{longest:?}");
+}

@@ -97,7 +97,10 @@ fn a_component_with_tasks_of_two_servers_begins_anew_for_both() {
 #[test]
 fn a_component_inside_two_servers_makes_its_brand_in_each_of_fifty_lives() {
     let rest = INNER.to_string()
-        + &part("phoenix", "brands = 1\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }")
+        + &part(
+            "phoenix",
+            "brands = 1\nticks = \"1 ms\"\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }",
+        )
         + &inside("inner", task("phoenix", true, 0).replace("10 ms", "4 ms").replace("1 ms", "500 us"))
         + &inside("outer", task("around", false, 0));
     for run in both("phoenix", 1, &rest) {

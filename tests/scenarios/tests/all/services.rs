@@ -104,8 +104,10 @@ fn faults_that_are_far_enough_apart_are_never_too_many() {
 #[test]
 fn a_component_that_begins_anew_fifty_times_makes_its_brand_each_time() {
     let folder = Scratch::new("phoenix");
-    let parts = part("phoenix", "brands = 1\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }")
-        + &task("phoenix", true, 0).replace("10 ms", "4 ms").replace("1 ms", "500 us");
+    let parts = part(
+        "phoenix",
+        "brands = 1\nticks = \"1 ms\"\nrestarted-by = \"root\"\nrestarts = { most = 32, per = \"1 ms\" }",
+    ) + &task("phoenix", true, 0).replace("10 ms", "4 ms").replace("1 ms", "500 us");
     let run = Finished::run(&system(&folder, "", &parts), &[]);
     // More lives than there can be brands. One that may not make its brand gives up.
     assert_eq!(stopped(&run).len(), 50, "{}", run.said.output);

@@ -145,6 +145,8 @@ pub const CASES: &[Case] = &[
             (30, "interrupt line 4 is component \"b\"'s already"),
             (35, "console is \"yes\""),
             (36, "memory-manager is 1"),
+            (41, "it may have ticks and no brand to wire to one"),
+            (47, "ticks is 99 µs, not between 100 µs, 50000 instructions, and 16 s"),
         ],
     ),
     (

@@ -143,7 +143,7 @@ pub fn a_short_upcall_goes_back_without_any_scheduler(verdict: &mut Verdict) {
     verdict.same(trigger(thread, brand, act::WORK | 100 << 8).who, thread);
     let wire = [BrandOperation::Wire as u64, brand, source::TICK | 100 << 8, 0, 0];
     verdict.same(
-        status(thread, Call::BrandControl, [BrandOperation::Wire as u64, brand, source::TICK | 9 << 8, 0, 0]),
+        status(thread, Call::BrandControl, [BrandOperation::Wire as u64, brand, source::TICK | 99 << 8, 0, 0]),
         Error::BadSource,
     );
     verdict.same(status(thread, Call::BrandControl, wire), Error::None);
