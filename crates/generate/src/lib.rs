@@ -9,6 +9,7 @@
 
 mod changing;
 mod combined;
+mod mc2;
 mod partitions;
 mod per_server;
 mod raised;
@@ -21,6 +22,7 @@ mod waiting;
 
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use combined::combined;
+pub use mc2::mc2;
 pub use partitions::partitions;
 pub use per_server::per_server;
 pub use raised::{raised, RAISER};
@@ -113,6 +115,11 @@ impl Draw {
         for (number, task) in tasks.iter_mut().enumerate() {
             task.name = format!("t{number}");
         }
+        self.with(tasks)
+    }
+
+    /// The system that consists of these tasks.
+    fn with(&self, tasks: Vec<Task>) -> System {
         let name = format!("generated-{}", self.seed);
         let places = match self.policy {
             // Shorter periods go first.

@@ -83,8 +83,11 @@ pub enum Unbounded {
 /// x in nanoseconds never gets as large as this: an hour.
 const LARGEST: i128 = 3_600_000_000_000;
 
-/// The bound on the tardiness of every task, rounded up.
+/// The bound on the tardiness of every task, rounded up. Without tasks nothing is late, however little the processors offer.
 pub fn bounds(tasks: &[Sporadic], supply: &[Supply]) -> Result<Vec<Duration>, Unbounded> {
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
     let m = supply.len() as i128;
     if let Some(k) = tasks.iter().position(|τ| τ.execution > τ.period) {
         return Err(Unbounded::TooHeavy(k));

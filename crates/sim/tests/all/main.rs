@@ -12,6 +12,7 @@ mod generate;
 mod locks;
 mod lockstep;
 mod machine;
+mod mc2;
 mod misses;
 mod mixed;
 mod overruns;
