@@ -2,8 +2,8 @@
 //! `--costs measured` stands for.
 
 use crate::failure::Failure;
-use tactus_model::{Costs, Schedulers, Server, System};
-use tactus_plan::costs::{self, CostsError};
+use tactus_model::{Costs, System};
+use tactus_plan::costs::{self, CostModel, CostsError};
 use tactus_time::Duration;
 
 /// The longest costs of systems of one size: instructions.
@@ -81,29 +81,18 @@ impl Seen {
 
 /// Reads what `--costs` names: `none`, `measured`, or a file.
 pub fn read(named: &str, system: &System) -> Result<Costs, Failure> {
-    let costs = costs::named(named, system).map_err(|error| match error {
+    costs::named(named, system).map_err(failure)
+}
+
+/// What a simulation with `--costs` of this name counts and takes.
+pub fn of_simulation(named: &str, system: &System) -> Result<CostModel, Failure> {
+    CostModel::of_simulation(named, system).map_err(failure)
+}
+
+fn failure(error: CostsError) -> Failure {
+    match error {
         CostsError::Unreadable { .. } => Failure::Input(format!("--{error}")),
         CostsError::Wrong { .. } => Failure::Input(error.to_string()),
         CostsError::NotMeasured { .. } => Failure::Machine(error.to_string()),
-    })?;
-    Ok(per_server(costs, system))
-}
-
-/// Where each server has a scheduler of its own, an entry may go through one after another: from the one whose job ends up to
-/// the root, and down to the one whose job begins.
-fn per_server(costs: Costs, system: &System) -> Costs {
-    if system.scheduling.schedulers == Schedulers::Single {
-        return costs;
-    }
-    let servers = &system.scheduling.servers;
-    let above = |server: &Server| std::iter::successors(Some(server), |it| it.parent.map(|up| &servers[up])).count();
-    let turns = (1 + 2 * servers.iter().map(above).max().unwrap_or(0)) as u64;
-    let Costs { release, schedule, switch, inter_core, complete } = costs;
-    Costs {
-        release: release * turns,
-        schedule: schedule * turns,
-        switch: switch * turns,
-        inter_core,
-        complete: complete * turns,
     }
 }

@@ -5,14 +5,16 @@ use tactus_analysis::check::added_by_others;
 use tactus_analysis::inflation::working_sets::WorkingSets;
 use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskCheck, TaskVerdict};
 use tactus_model::{Costs, Scheduling, System, Window};
+use tactus_plan::costs::CostModel;
 use tactus_plan::plan;
 pub use tactus_plan::RunPlan;
 use tactus_time::{Duration, Level};
 use tactus_trace::View;
 
 /// Checks the system and writes the line about it.
-pub fn promised(system: &System, costs: &Costs) -> RunPlan {
-    let check = tactus_analysis::check(system, costs);
+pub fn promised(system: &System, costs: impl Into<CostModel>) -> RunPlan {
+    let costs = costs.into();
+    let check = tactus_analysis::check(system, &costs.counted);
     line(system, &check);
     let promised = plan(system, &check, costs);
     crate::disk::lines(system, &promised.disks);

@@ -129,16 +129,14 @@ impl System {
             let level = Level::ALL.into_iter().find(|level| level.to_string() == name);
             system.at_level(level.ok_or_else(|| input(format!("there is no level {name:?}; choose A, B, C or D")))?);
         }
-        let charged = costs::named(costs, &system).map_err(input)?;
-        // The policy is set up as for a run, whose jobs are charged for the system's work, whatever the simulation counts.
-        let counted = if costs == "none" { costs::named("measured", &system).map_err(input)? } else { charged };
+        let costs = costs::CostModel::of_simulation(costs, &system).map_err(input)?;
         py.detach(|| {
-            let check = tactus_analysis::check(&system, &counted);
-            let made = tactus_plan::plan(&system, &check, &counted);
+            let check = tactus_analysis::check(&system, &costs.counted);
+            let made = tactus_plan::plan(&system, &check, costs);
             let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
             let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
             let arrivals = system.arrivals().into_iter().map(boxed).collect();
-            let trace = tactus_sim::simulate_with_steps(&made.setup, system.duration, (demand, arrivals), system.job_steps(), &charged);
+            let trace = tactus_sim::simulate_with_steps(&made.setup, system.duration, (demand, arrivals), system.job_steps(), &costs.taken);
             let trace = trace.map_err(|error| input(format!("{}: {error}", system.source.display())))?;
             let details = Details {
                 machine: "simulator".to_string(),

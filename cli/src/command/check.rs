@@ -10,7 +10,7 @@ use tactus_analysis::CacheDelay;
 use tactus_machine::disk;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::{costs, lines, promise};
-use tactus_model::{Machine, System};
+use tactus_model::Costs;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
 const PATIENT: Effort = Effort::terms(1 << 40);
@@ -42,10 +42,7 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     let check = tactus_analysis::check_with_cache(&system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };
     let growth = tactus_analysis::sensitivity_with_cache(&system, &costs, cache, effort);
-    let free = system.machine.overheads.then(|| {
-        let machine = Machine { overheads: false, ..system.machine };
-        tactus_analysis::check(&System { machine, ..system.clone() }, &costs)
-    });
+    let free = system.machine.overheads.then(|| tactus_analysis::check(&system, &Costs::default()));
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
     promise::chains(&check);
     promise::caches(&system, &check, cache);

@@ -39,7 +39,11 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let emulator = Emulator::find().map_err(machine)?;
     let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
-    if let Some(view) = arguments.caches.then(|| through_caches(&system, &costs)).flatten() {
+    if let Some(mut view) = arguments.caches.then(|| through_caches(&system, &costs)).flatten() {
+        // Budgets are what the policy was set up with.
+        for (task, held) in view.tasks.iter_mut().zip(&promised.view.tasks) {
+            task.budget = held.budget;
+        }
         promised.view = View { tree: promised.view.tree, ..view };
     }
     let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;

@@ -147,13 +147,9 @@ fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> R
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?.sending_at_completion();
     fits(&system)?;
-    let costs = costs::read(&arguments.costs, &system)?;
+    let costs = costs::of_simulation(&arguments.costs, &system)?;
     subject::announce(&system);
-    // The policy is set up as for a run, whose jobs are charged for the system's work: else a schedule that is simulated
-    // without costs would be that of another system.
-    let free = arguments.costs == "none";
-    let counted = if free { costs::read("measured", &system)? } else { costs };
-    let promised = promised(&system, &counted);
+    let promised = promised(&system, costs);
     if !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
@@ -161,13 +157,17 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     let begin = std::time::Instant::now();
     let wait = progress::Wait::new("simulate", "");
     let listed = arguments.arrivals.as_deref().map_or(Ok(BTreeMap::new()), |file| listed(&system, file))?;
-    let mut trace = run(&system, &promised, &costs, &listed)?;
+    let mut trace = run(&system, &promised, &costs.taken, &listed)?;
     let stations = promised.disk_setups.iter().filter_map(|it| it.station(false));
     trace.disks = stations.map(|it| tactus_sim::disk::disk(it, system.duration)).collect();
     wait.end();
     let took = begin.elapsed();
 
-    let mut more = if free { Vec::new() } else { vec![format!("--costs {}", subject::quoted(&arguments.costs))] };
+    let mut more = if arguments.costs == "none" {
+        Vec::new()
+    } else {
+        vec![format!("--costs {}", subject::quoted(&arguments.costs))]
+    };
     let list = arguments.arrivals.as_ref().map(|file| subject::quoted(&file.display().to_string()));
     more.extend(list.map(|file| format!("--arrivals {file}")));
     let details = Details {

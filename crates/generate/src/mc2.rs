@@ -9,7 +9,7 @@ use tactus_time::{CoreId, Duration, Level};
 /// and every level that there is loads its cores lightly, heavily, to the whole or above.
 pub fn mc2(seed: u64) -> System {
     let mut random = Random::new(seed ^ 0x006d_6332);
-    let present = |level: Level| seed % 16 & (1 << level.index()) != 0;
+    let present = |level: Level| (seed >> level.index()) & 1 != 0;
     let cores = random.between(1, 4) as usize;
     let mut tasks = Vec::new();
     for level in [Level::A, Level::B].into_iter().filter(|level| present(*level)) {

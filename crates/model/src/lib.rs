@@ -155,7 +155,7 @@ impl Policy {
 pub struct Machine {
     /// One guest instruction takes 2^shift ns of virtual time (0 to 6; default 1).
     pub shift: u8,
-    /// Whether the check inflates execution times by this machine's measured overheads (default true).
+    /// Whether bounds count what the system's own work costs (default true). Budgets that are enforced hold it in any case.
     pub overheads: bool,
 }
 

@@ -13,7 +13,7 @@
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
-use tactus_model::{parse_duration, read_ordinary_text, Costs, System};
+use tactus_model::{parse_duration, read_ordinary_text, Costs, Schedulers, Server, System};
 use tactus_time::Duration;
 
 #[derive(Deserialize)]
@@ -93,11 +93,68 @@ impl fmt::Display for CostsError {
 
 impl std::error::Error for CostsError {}
 
-/// The costs of this name: `none`, `measured`, or a file.
+/// What the system's own work costs in one run: check, budgets, simulator and judge have it from this value.
+#[derive(Clone, Copy, Debug)]
+pub struct CostModel {
+    /// What budgets hold, and what bounds count unless the file leaves it out.
+    pub counted: Costs,
+    /// What it takes in the run; on a machine that is for the machine to say, and not zero.
+    pub taken: Costs,
+}
+
+/// A run on a machine with these costs.
+impl From<&Costs> for CostModel {
+    fn from(costs: &Costs) -> CostModel {
+        CostModel { counted: *costs, taken: *costs }
+    }
+}
+
+impl CostModel {
+    /// A simulation with the costs of this name. Its budgets are those of the run on the machine, whose jobs are charged for the
+    /// system's work, also where the simulation takes none: else its schedule would be that of another system.
+    ///
+    /// # Errors
+    /// As for [`named`].
+    pub fn of_simulation(costs: &str, system: &System) -> Result<CostModel, CostsError> {
+        let taken = named(costs, system)?;
+        let counted = if costs == "none" { named("measured", system)? } else { taken };
+        Ok(CostModel { counted, taken })
+    }
+
+    /// Whether the system's own work takes time in the run that no bound counts.
+    pub(crate) fn leaves_out(&self, system: &System) -> bool {
+        !system.machine.overheads && self.taken != Costs::default()
+    }
+}
+
+/// The costs of this name: `none`, `measured`, or a file; of this system, whose entries may go through several schedulers.
 ///
 /// # Errors
 /// If the file cannot be read or is wrong, or the system is larger than any that was measured.
 pub fn named(named: &str, system: &System) -> Result<Costs, CostsError> {
+    of_one_scheduler(named, system).map(|costs| per_server(costs, system))
+}
+
+/// Where each server has a scheduler of its own, an entry may go through one after another: from the one whose job ends up to
+/// the root, and down to the one whose job begins.
+fn per_server(costs: Costs, system: &System) -> Costs {
+    if system.scheduling.schedulers == Schedulers::Single {
+        return costs;
+    }
+    let servers = &system.scheduling.servers;
+    let above = |server: &Server| std::iter::successors(Some(server), |it| it.parent.map(|up| &servers[up])).count();
+    let turns = (1 + 2 * servers.iter().map(above).max().unwrap_or(0)) as u64;
+    let Costs { release, schedule, switch, inter_core, complete } = costs;
+    Costs {
+        release: release * turns,
+        schedule: schedule * turns,
+        switch: switch * turns,
+        inter_core,
+        complete: complete * turns,
+    }
+}
+
+fn of_one_scheduler(named: &str, system: &System) -> Result<Costs, CostsError> {
     match named {
         "none" => Ok(Costs::default()),
         "measured" => {

@@ -1,12 +1,13 @@
 //! From the check of a system to what its policy is set up with and what its run is held against: the step that every
 //! run takes, on whatever machine and from whichever front end.
 
+use crate::costs::CostModel;
 use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
-    policy_label, Body, Change, Costs, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
+    policy_label, Body, Change, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
     SystemRevision, Task,
 };
 use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
@@ -32,10 +33,12 @@ pub struct RunPlan {
     pub findings: Vec<String>,
 }
 
-/// What follows from a check that was made with these costs. Disks are checked here.
-pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
+/// What follows from a check that counted these costs. Disks are checked here.
+pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunPlan {
+    let costs = costs.into();
+    let entry = tactus_analysis::overhead::entry(&costs.counted);
     let disks = tactus_analysis::disks(system);
-    let allowances = allowances(system, costs);
+    let allowances = check.allowances.clone();
     let ruled = |ruling: &AdmissionVerdict| Admission {
         admitted: ruling.admitted(),
         drains: ruling.drains,
@@ -44,7 +47,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
     };
     let rulings: Vec<Admission> = check.changes.iter().map(ruled).collect();
     let mut setup = setup_with(system, check.tables.clone(), &allowances, &rulings);
-    resources::allow(&mut setup, tactus_analysis::overhead::entry(costs));
+    resources::allow(&mut setup, entry);
     let enforced = matches!(system.policy, Policy::Mc2 { enforce: true, .. });
     let slowed = tactus_analysis::check::with_interference(system);
     let slowed = slowed.as_ref().unwrap_or(system);
@@ -55,7 +58,12 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
             let scheduling = &system.scheduling;
             let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
             let calls = calls + 2 * system.request_calls(n);
-            let work = allowance.max(tactus_analysis::overhead::entry(costs) * calls);
+            let own = if system.machine.overheads { entry * calls } else { Duration::ZERO };
+            // By level: without the system's own work, slots of level A are as long as execution times.
+            let mut work = [allowance.max(own); 4];
+            if matches!(system.policy, Policy::Mc2 { .. }) && !system.machine.overheads {
+                work[Level::A.index()] = Duration::ZERO;
+            }
             let view =
                 TaskView { assumed: assumed_through(slowed, check, n, work), ..task_view(task, verdict, work, budget) };
             // The judge looks for the changes of a task on its core.
@@ -82,6 +90,7 @@ pub fn plan(system: &System, check: &Check, costs: &Costs) -> RunPlan {
         servers: servers(system),
         heaps: Vec::new(),
         refuted: None,
+        uncounted: costs.leaves_out(system),
     };
     let disk_setups = disk::setups(system, &disks);
     RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }
@@ -136,14 +145,6 @@ pub fn findings(system: &System, check: &Check) -> Vec<String> {
         line => format!("{file}:{line}: {}; {}", finding.what, finding.remedy),
     };
     check.findings.iter().map(told).collect()
-}
-
-/// What each task's enforced budget has on top for the system's own work. A system may have that work left out of its
-/// check; its jobs are charged for it all the same, so the budgets count it always.
-fn allowances(system: &System, costs: &Costs) -> Vec<Duration> {
-    let mut counting = system.clone();
-    counting.machine.overheads = true;
-    tactus_analysis::check(&counting, costs).allowances
 }
 
 /// What the changes are, and what is promised after each, as the judge reads it.
@@ -244,7 +245,7 @@ fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
     }
 }
 
-fn task_view(task: &Task, verdict: &TaskCheck, work: Duration, budget: Option<Duration>) -> TaskView {
+fn task_view(task: &Task, verdict: &TaskCheck, work: [Duration; 4], budget: Option<Duration>) -> TaskView {
     let promise = told(verdict.bound());
     TaskView {
         name: task.name.clone(),
@@ -263,7 +264,7 @@ fn task_view(task: &Task, verdict: &TaskCheck, work: Duration, budget: Option<Du
 }
 
 /// The least that the analysis of each level assumes of the task at any time, for levels at which a job may then take longer.
-fn assumed_through(system: &System, check: &Check, n: usize, work: Duration) -> [Option<Duration>; 4] {
+fn assumed_through(system: &System, check: &Check, n: usize, work: [Duration; 4]) -> [Option<Duration>; 4] {
     let mut least = assumed(&system.tasks[n], work);
     if system.tasks[n].level.is_none() {
         return least;
@@ -281,13 +282,17 @@ fn assumed_through(system: &System, check: &Check, n: usize, work: Duration) -> 
 
 /// What the analysis of each level assumed of the task, for levels at which a job may really take longer. A built-in
 /// workload whose longest job is within what was assumed leaves every promise binding, whatever it is charged.
-fn assumed(task: &Task, work: Duration) -> [Option<Duration>; 4] {
+fn assumed(task: &Task, work: [Duration; 4]) -> [Option<Duration>; 4] {
     let most = match task.body {
         Body::Workload => longest(&task.demand),
         // What a component of the user's really takes nobody knows before it has run.
         Body::Component(_) => Duration::MAX,
     };
-    task.execution.map(|time| time.filter(|time| most > *time).and_then(|time| time.checked_add(work)))
+    let mut with_work = work.into_iter();
+    task.execution.map(|time| {
+        let work = with_work.next().unwrap_or_default();
+        time.filter(|time| most > *time).and_then(|time| time.checked_add(work))
+    })
 }
 
 fn longest(demand: &Demand) -> Duration {
@@ -302,6 +307,7 @@ fn longest(demand: &Demand) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_model::Costs;
 
     fn system(actual: &str) -> System {
         let text = format!(
@@ -313,7 +319,7 @@ mod tests {
 
     #[test]
     fn only_levels_that_a_job_may_exceed_make_promises_conditional() {
-        let tell = |actual| assumed(&system(actual).tasks[0], Duration::from_micros(5));
+        let tell = |actual| assumed(&system(actual).tasks[0], [Duration::from_micros(5); 4]);
         assert_eq!(tell("2 ms"), [None; 4]);
         let at = |micros| Some(Duration::from_micros(micros));
         // The file gives no time for level D, which is then that of level C.

@@ -80,6 +80,8 @@ struct Stored {
     heaps: Vec<HeapUse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refuted: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    uncounted: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -248,6 +250,7 @@ impl Kept {
             servers: view.servers.clone(),
             heaps: view.heaps.clone(),
             refuted: view.refuted.clone(),
+            uncounted: view.uncounted,
         };
         // Nothing in these types can fail: no maps, no foreign serialisers.
         let mut text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -291,6 +294,7 @@ impl Kept {
             servers: stored.servers,
             heaps: stored.heaps,
             refuted: stored.refuted,
+            uncounted: stored.uncounted,
         };
         let details = Details {
             machine: stored.machine,
@@ -568,6 +572,7 @@ mod tests {
             servers,
             heaps,
             refuted: Some("a decision that is not the policy's".into()),
+            uncounted: true,
         };
         let details = Details {
             machine: "m".into(),

@@ -101,6 +101,8 @@ pub struct View {
     /// What the machine did that was not decided for it, where whoever ran it found such a thing: a decision that is not the
     /// policy's, a page of a foreign colour, a request that the disk's own rules give to another.
     pub refuted: Option<String>,
+    /// The system's own work takes time in the run and the bounds leave it out: who is late then is owed nothing.
+    pub uncounted: bool,
 }
 
 impl View {

@@ -126,7 +126,7 @@ impl Case<'_> {
                 _ => job.completed.map(|_| Seen::Kept),
             };
         };
-        if let Some(by) = void.ended(job, due, time) {
+        if let Some(by) = void.ended(job, due, time).or_else(|| self.uncounted(job)) {
             return Some(Seen::Void(by));
         }
         Some(Seen::Broken(Broken {
@@ -139,6 +139,13 @@ impl Case<'_> {
             actual: Some(actual),
             cause: Cause::default(),
         }))
+    }
+
+    /// Why a job that is late was owed nothing, where the system's own work takes time and no bound counts it.
+    fn uncounted(&self, job: &Job) -> Option<Ended<'_>> {
+        let (culprit, from) = (job.task.index(), job.release);
+        let why = "the system's own work delays it, and the file leaves that out (overheads = false)";
+        self.view.uncounted.then_some(Ended { culprit, from, why })
     }
 
     /// The first passage of each chain that took longer than was promised; of those that were owed nothing any more, it is
@@ -155,7 +162,7 @@ impl Case<'_> {
                 let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else { continue };
                 let time = passage.release.saturating_add(limit);
                 let void = |job: &&Job| self.void[job.task.index()].ended(job, time, time);
-                if let Some(by) = passage.jobs.iter().find_map(void) {
+                if let Some(by) = passage.jobs.iter().find_map(void).or_else(|| self.uncounted(last)) {
                     count(self.view, voids, by, last.task);
                 } else if std::mem::take(&mut first) {
                     let what = Broken {

@@ -14,7 +14,7 @@
 
 use super::assumed::id;
 use super::report::{Bound, Check, TaskCheck, TaskVerdict};
-use tactus_model::{Action, Change, Part, Policy, System, SystemRevision};
+use tactus_model::{Action, Change, Part, System, SystemRevision};
 use tactus_task::Table;
 use tactus_time::Duration;
 
@@ -33,8 +33,7 @@ pub struct AdmissionVerdict {
     pub drains: bool,
     /// The verdict on each task of the file from then on; that of before if the change is refused.
     pub tasks: Vec<TaskCheck>,
-    /// What the enforced budget of each task of the file has on top from then on; see [`Check::allowances`]. Here the system's own
-    /// work counts always, as it does in a run.
+    /// What the enforced budget of each task of the file has on top from then on; see [`Check::allowances`].
     pub allowances: Vec<Duration>,
     /// The level-A table of each core from then on; see [`Check::tables`].
     pub tables: Vec<Table>,
@@ -103,23 +102,10 @@ pub(super) fn check(system: &System, check_one: CheckOne<'_>) -> Check {
         }
         ruling.tasks.clone_from(&now.tasks);
         ruling.tables.clone_from(&now.tables);
-        ruling.allowances = match system.machine.overheads {
-            true => now.allowances.clone(),
-            false => enforced(&stage, aligned, check_one),
-        };
+        ruling.allowances.clone_from(&now.allowances);
         rulings.push(ruling);
     }
     Check { changes: rulings, ..first }
-}
-
-/// The allowances with the system's own work, where the check itself leaves that out.
-fn enforced(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Vec<Duration> {
-    if !matches!(stage.system.policy, Policy::Mixed(_) | Policy::Mc2 { .. }) {
-        return vec![Duration::ZERO; stage.system.tasks.len()];
-    }
-    let mut counting = stage.clone();
-    counting.system.machine.overheads = true;
-    judge(&counting, aligned, check_one).allowances
 }
 
 /// The check of what is there, told by the tasks of the whole file.

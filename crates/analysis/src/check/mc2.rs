@@ -35,8 +35,9 @@ use crate::mc2::table::Plan;
 use tactus_model::System;
 use tactus_time::{Duration, Level};
 
-pub(crate) fn check(system: &System, entry: Duration, check: &mut Check) {
-    let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
+/// `entry`: as bounds count it; `budgeted`: as budgets hold it.
+pub(crate) fn check(system: &System, (entry, budgeted): (Duration, Duration), check: &mut Check) {
+    let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry, budgeted);
     check.allowances = allowances;
     for local in &analysis.locals {
         check.tables.push(local.plan.as_ref().map(Plan::table).unwrap_or_default());
@@ -56,6 +57,6 @@ pub(crate) fn summary(system: &System, check: &Check) -> String {
 }
 
 /// By how much each execution time may grow at its task's own level; see [`growth`].
-pub(crate) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
-    growth::search(system, entry, search, growth);
+pub(crate) fn growth(system: &System, entries: (Duration, Duration), search: &mut SearchBudget, growth: &mut [Growth]) {
+    growth::search(system, entries, search, growth);
 }

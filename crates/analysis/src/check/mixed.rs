@@ -38,7 +38,13 @@ struct Promise {
     low: Option<Duration>,
 }
 
-fn cores(system: &System, scheme: Mixed, entry: Duration, check: Option<&mut Check>) -> Vec<Core> {
+/// `entry`: as bounds count it; `budgeted`: as budgets hold it.
+fn cores(
+    system: &System,
+    scheme: Mixed,
+    (entry, budgeted): (Duration, Duration),
+    check: Option<&mut Check>,
+) -> Vec<Core> {
     let virtual_deadlines = system.virtual_deadlines();
     let mut allowances = vec![Duration::ZERO; system.tasks.len()];
     let mut all = Vec::with_capacity(system.cores);
@@ -46,7 +52,7 @@ fn cores(system: &System, scheme: Mixed, entry: Duration, check: Option<&mut Che
         let on = |n: &usize| system.tasks[*n].core.is_some_and(|c| c.index() == core);
         let mut places: Vec<usize> = (0..system.tasks.len()).filter(on).collect();
         let instants = partitioned::instants(system, &places);
-        let charge = Charge { entry, instants: &instants };
+        let charge = Charge { entry: budgeted, instants: &instants };
         for &n in &places {
             let task = &system.tasks[n];
             allowances[n] = match task.body {
@@ -138,8 +144,8 @@ impl Core {
     }
 }
 
-pub(super) fn check(system: &System, scheme: Mixed, entry: Duration, check: &mut Check) {
-    let all = cores(system, scheme, entry, Some(check));
+pub(super) fn check(system: &System, scheme: Mixed, entries: (Duration, Duration), check: &mut Check) {
+    let all = cores(system, scheme, entries, Some(check));
     for (number, core) in all.iter().enumerate() {
         let promises = core.judge(&core.tasks, &mut Effort::of_core(system.cores));
         let mut remedy = None;
@@ -194,11 +200,11 @@ fn explanation(scheme: Mixed, critical: bool) -> &'static str {
 pub(super) fn growth(
     system: &System,
     scheme: Mixed,
-    entry: Duration,
+    entries: (Duration, Duration),
     search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
-    let all = cores(system, scheme, entry, None);
+    let all = cores(system, scheme, entries, None);
     for (number, core) in all.iter().enumerate() {
         search.part(all.len() - number);
         let set = core.sporadic();

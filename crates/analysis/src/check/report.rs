@@ -16,8 +16,8 @@ pub struct Check {
     pub accepted: bool,
     /// The level-A table of each core, in core order; empty ones where a core has none. Empty without MC².
     pub tables: Vec<Table>,
-    /// By how much each task's MC² budget has to be enlarged for the system's work on the task's behalf, by `TaskId`;
-    /// tables and bounds count on it. Zero at level D, without MC², and where overheads are left out.
+    /// By how much each task's enforced budget is enlarged for the system's work on the task's behalf, by `TaskId`; bounds count on
+    /// it. Zero at level D and where there are no levels of criticality.
     pub allowances: Vec<Duration>,
     /// What was found about each task, by `TaskId`.
     pub tasks: Vec<TaskCheck>,

@@ -135,6 +135,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         partitions: Vec::new(),
         heaps: Vec::new(),
         refuted: None,
+        uncounted: false,
         monitors: Vec::new(),
         servers: Vec::new(),
     };

@@ -6,6 +6,7 @@ mod arrivals;
 mod ceilings;
 mod combined;
 mod compare;
+mod cost_model;
 mod disk_faults;
 mod events;
 mod generate;

@@ -36,7 +36,7 @@ use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use exclusion::Wrong;
 use std::collections::HashMap;
 use std::fmt;
-use tactus_record::EventKind;
+use tactus_record::{EntryReason, EventKind};
 use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -364,6 +364,12 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
         }
     }
     starts.values_mut().for_each(|times| times.sort_unstable());
+    // A stretch that a slot of level A ends is charged until that slot begins, however late the core notices: each time anew.
+    let timers = trace.cores.iter().flatten().filter(|r| {
+        r.kind == EventKind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Timer) && r.arg != u64::MAX
+    });
+    let set_for: HashMap<(CoreId, Instant), Instant> =
+        timers.map(|r| ((r.core, r.time), Instant::from_nanos(r.arg))).collect();
     let mut used: HashMap<(TaskId, u64), (Duration, Segment)> = HashMap::new();
     for s in schedule_with(trace, Boundary::Decision) {
         let Some((id, task)) = s.task.and_then(|id| Some((id, view.tasks.get(id.index())?))) else { continue };
@@ -384,15 +390,16 @@ pub fn budget(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation>
             }
         };
         let mut at = s.start;
-        while at < s.end {
+        let end = set_for.get(&(s.core, s.end)).map_or(s.end, |due| (*due).clamp(s.start, s.end));
+        while at < end {
             let (number, until) = window(at);
             // One whole period in a long stretch tells as much as all of them.
-            let whole = until.since(at) == task.period && until < s.end;
-            let until = until.min(s.end).max(at.saturating_add(Duration::from_nanos(1)));
+            let whole = until.since(at) == task.period && until < end;
+            let until = until.min(end).max(at.saturating_add(Duration::from_nanos(1)));
             let entry = used.entry((id, number)).or_insert((Duration::ZERO, s));
             extend(&mut entry.0, until.since(at));
             entry.1 = s;
-            at = if whole { until.max(Instant::from_nanos(s.end.as_nanos() - task.period.as_nanos())) } else { until };
+            at = if whole { until.max(Instant::from_nanos(end.as_nanos() - task.period.as_nanos())) } else { until };
         }
     }
     let history = History::of(view, trace);

@@ -110,6 +110,7 @@ mod tests {
             servers: Vec::new(),
             heaps: Vec::new(),
             refuted: None,
+            uncounted: false,
         }
     }
 

@@ -223,6 +223,7 @@ mod tests {
             servers: Vec::new(),
             heaps: Vec::new(),
             refuted: None,
+            uncounted: false,
         }
     }
 

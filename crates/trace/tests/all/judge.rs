@@ -459,6 +459,18 @@ proptest! {
 }
 
 #[test]
+fn who_is_late_is_owed_nothing_where_the_systems_own_work_takes_time_that_no_bound_counts() {
+    let (mut view, trace) = two_cores();
+    view.tasks[1].promise = Promise::Response(units(6));
+    view.tasks[1].core = Some(CoreId(0));
+    assert!(matches!(judge(&view, &trace).verdict, Verdict::Broken(_)));
+    view.uncounted = true;
+    let summary = judge(&view, &trace);
+    assert_eq!(summary.verdict, Verdict::Void);
+    assert!(summary.headline().contains("overheads = false"), "{}", summary.headline());
+}
+
+#[test]
 fn a_machine_that_did_what_nobody_had_decided_has_not_held_its_promises() {
     let (mut view, trace) = two_cores();
     view.refuted = Some("core 1 decided what the policy does not".into());

@@ -30,7 +30,18 @@ pub(super) struct Settled {
     pub open: Vec<usize>,
 }
 
-pub(super) fn settle(system: &System, entry: Duration) -> Settled {
+/// Where bounds leave the system's own work out (`entry` is zero), budgets hold what they would hold with it (`budgeted`), and bounds
+/// count these budgets.
+pub(super) fn settle(system: &System, entry: Duration, budgeted: Duration) -> Settled {
+    let settled = settled(system, budgeted);
+    if entry == budgeted {
+        return settled;
+    }
+    let analysis = analyse(system, entry, &settled.allowances);
+    Settled { analysis, open: Vec::new(), ..settled }
+}
+
+fn settled(system: &System, entry: Duration) -> Settled {
     let mut allowances = vec![Duration::ZERO; system.tasks.len()];
     let mut analysis = analyse(system, entry, &allowances);
     for round in 0.. {
@@ -108,7 +119,7 @@ pub(super) fn note_open(system: &System, open: &[usize], check: &mut Check) {
                     "the overheads that a job of `{}` has to be allowed for do not settle; they passed {} beside its own {own}",
                     task.name, check.allowances[n]
                 );
-                let remedy = "lower the load, or leave overheads out (machine.overheads = false)".to_string();
+                let remedy = "lower the load".to_string();
                 check.fail(system, n, what, remedy);
             }
             let why = "its allowance for overheads does not settle";

@@ -39,7 +39,7 @@ fn local(system: &System, core: usize, entry: Duration, allowances: &[Duration])
             offset: t.offset,
             period: t.period,
             deadline: t.deadline.min(t.period).saturating_sub(entry),
-            time: assumed(t, Level::A) + allowances[n],
+            time: assumed(t, Level::A) + in_slots(entry, allowances[n]),
         }
     };
     let plan = Plan::build(&level_a.iter().map(cyclic).collect::<Vec<_>>());
@@ -57,4 +57,14 @@ fn local(system: &System, core: usize, entry: Duration, allowances: &[Duration])
         None
     };
     Local { core, level_a, level_b, plan, sporadic, curve, responses }
+}
+
+/// What of an allowance slots hold: a table without the system's own work is that of execution times, and what a job is charged
+/// beyond its slots waits for the next.
+pub(super) fn in_slots(entry: Duration, allowance: Duration) -> Duration {
+    if entry.is_zero() {
+        Duration::ZERO
+    } else {
+        allowance
+    }
 }

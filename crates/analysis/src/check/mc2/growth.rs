@@ -5,6 +5,7 @@
 //! to find where little is left, so the margin is one that is there, not the largest. Budgets for overheads stay as settled.
 
 use super::super::growth::{self, Growth, SearchBudget};
+use super::analysis::in_slots;
 use super::local::Local;
 use super::{allowance, level_a, level_b};
 use crate::effort::Effort;
@@ -19,8 +20,13 @@ const OF_A_SLOT: usize = 4;
 /// What finding one tardiness bound costs, in terms per task.
 const OF_A_BOUND: usize = 3000;
 
-pub(super) fn search(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
-    let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry);
+pub(super) fn search(
+    system: &System,
+    (entry, budgeted): (Duration, Duration),
+    search: &mut SearchBudget,
+    growth: &mut [Growth],
+) {
+    let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry, budgeted);
     for local in &analysis.locals {
         on_core(system, entry, local, &allowances, search, growth);
     }
@@ -80,7 +86,8 @@ fn on_core(
 ) {
     let of_a = |&n: &usize| {
         let t = &system.tasks[n];
-        Sporadic::new(super::super::assumed::assumed(t, Level::A) + allowances[n], t.period, t.deadline)
+        let own = super::super::assumed::assumed(t, Level::A) + in_slots(entry, allowances[n]);
+        Sporadic::new(own, t.period, t.deadline)
     };
     let tasks: Vec<Sporadic> = local.level_a.iter().map(of_a).collect();
     let slots = local.plan.as_ref().map_or(64, |p| p.tasks().count());

@@ -3,6 +3,7 @@
 use super::super::assumed::{assumed, id};
 use super::super::report::{hundredths, Bound, Check, TaskVerdict};
 use super::super::sensitivity;
+use super::analysis::in_slots;
 use super::local::Local;
 use crate::mc2::supply::Curve;
 use crate::mc2::table::{Cyclic, Plan, Refusal, MOST_SLOTS};
@@ -54,7 +55,7 @@ pub(super) fn judge(system: &System, entry: Duration, local: &Local, check: &mut
                         .iter()
                         .map(|&n| {
                             Sporadic::new(
-                                assumed(&system.tasks[n], Level::A) + check.allowances[n],
+                                assumed(&system.tasks[n], Level::A) + in_slots(entry, check.allowances[n]),
                                 system.tasks[n].period,
                                 system.tasks[n].deadline,
                             )

@@ -57,6 +57,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         servers: Vec::new(),
         heaps: Vec::new(),
         refuted: None,
+        uncounted: false,
     }
 }
 
