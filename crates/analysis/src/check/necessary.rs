@@ -244,13 +244,15 @@ fn servers(system: &System, found: &mut Vec<Violation>) {
     }
 }
 
-/// Nobody promises servers more than there is: of each core all of it, inside a server its share.
+/// Nobody promises servers more than there is: of each core all of it, inside a server its share. Of partitions their windows tell, in
+/// each schedule by itself.
 fn budgets(system: &System, found: &mut Vec<Violation>) {
     let servers = &system.scheduling.servers;
     let counts = |s: usize| is_limited(&Server { background: false, ..servers[s].clone() });
+    let shares = |s: usize| counts(s) && servers[s].kind != ServerKind::Windows;
     for around in std::iter::once(None).chain((0..servers.len()).filter(|s| counts(*s)).map(Some)) {
         for core in (0..system.cores).map(|core| CoreId(core as u8)) {
-            let on = |s: &usize| servers[*s].parent == around && servers[*s].cores.contains(core) && counts(*s);
+            let on = |s: &usize| servers[*s].parent == around && servers[*s].cores.contains(core) && shares(*s);
             let inside: Vec<usize> = (0..servers.len()).filter(on).collect();
             let given = |s: &usize| share(system, *s, core);
             let lacks = around.map(|s| share(system, s, core)).map(|(q, p)| (p.saturating_sub(q), p));
