@@ -46,6 +46,8 @@ mod occurrence;
 #[cfg(feature = "std")]
 mod parse;
 #[cfg(feature = "std")]
+mod past;
+#[cfg(feature = "std")]
 mod property;
 #[cfg(feature = "std")]
 mod synthesis;
@@ -61,7 +63,7 @@ pub use {
     compose::{ComposeError, Composed, Specification},
     definition::{Action, BuildError, Built, Monitor, DEFAULT_TABLE_LIMIT},
     encode::{encode, Encoded, Operations},
-    formula::{Formula, Span},
+    formula::{Formula, Interval, Span, FARTHEST},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},
     occurrence::{Integrity, Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
