@@ -101,6 +101,11 @@ fn keys() -> Vec<(String, usize, &'static str)> {
         (with("go = 'start nva', done = 'complete nav'", ""), 13, "there is no task \"nva\"; did you mean \"nav\"?"),
         (with("go = 'exhaust radio', done = 'complete nav'", ""), 13, "there is no task or server \"radio\""),
         (with("go = 'reconfigure', done = 'complete nav'", ""), 13, "cannot occur: the system has no [[change]]"),
+        (
+            with("go = 'start nav', done = 'start nav'", ""),
+            14,
+            "the events \"go\" and \"done\" are both \"start nav\", which would count twice each time; write go in place of done",
+        ),
         (with("go = 3, done = 'complete nav'", ""), 13, "what happens, like \"complete control\""),
         (
             with("until = 'start nav', done = 'complete nav'", ""),
@@ -142,6 +147,88 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
     }
     let twice = format!("{}\n[[monitor]]\n{}", with(EVENTS, ""), with(EVENTS, ""));
     assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
+}
+
+/// What a system with this policy, these tasks and servers says of the event; nothing if it takes it.
+fn of_policy(policy: &str, more: &str, event: &str) -> String {
+    let text = format!(
+        "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = '{policy}'\n{more}[[monitor]]\nname = 'm'\n\
+         property = 'always not it'\nevents = {{ it = '{event}' }}\n"
+    );
+    System::parse_toml(&text, Path::new("x.toml")).map_or_else(|problems| problems.to_string(), |_| String::new())
+}
+
+#[test]
+fn events_that_cannot_occur_are_refused_with_the_reason_and_what_to_do_and_no_others() {
+    let task = |more: &str| format!("[[task]]\nname = 't'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\n{more}");
+    let critical = |a: &str| {
+        format!(
+            "[[task]]\nname = 't'\nlevel = 'A'\ncore = 0\nperiod = '10 ms'\nexecution = {{ A = '{a}', B = '1 ms' }}\n\
+             [[task]]\nname = 'u'\nlevel = 'B'\ncore = 0\nperiod = '10 ms'\nexecution = {{ B = '1 ms' }}\n"
+        )
+    };
+    let served = |kind: &str| {
+        let server = "[[server]]\nname = 's'\nbudget = '2 ms'\nperiod = '10 ms'\npolicy = 'partitioned-edf'\n";
+        format!("{server}kind = '{kind}'\n{}", task("server = 's'\n"))
+    };
+    let all = ["exhaust", "replenish", "mode", "drop"];
+    let taken = |policy: &str, more: &str| {
+        let event = |word: &str| if word == "mode" { word.to_owned() } else { format!("{word} t") };
+        let taken = |word: &&str| {
+            let said = of_policy(policy, more, &event(word));
+            assert!(said.is_empty() || said.contains("cannot occur"), "{policy}\n{more}\n{said}");
+            said.is_empty()
+        };
+        all.into_iter().filter(taken).collect::<Vec<_>>()
+    };
+    for policy in ["partitioned-edf", "partitioned-rm"] {
+        assert_eq!(taken(policy, &task("")), [""; 0], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'stop'\n")), ["exhaust", "replenish"], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'skip'\n")), ["drop"], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'kill'\n")), ["drop"], "{policy}");
+    }
+    assert_eq!(taken("global-edf", "[[task]]\nname = 't'\nperiod = '10 ms'\nexecution = '1 ms'\n"), [""; 0]);
+    assert_eq!(taken("edf-vd", &critical("2 ms")), ["mode", "drop"]);
+    assert_eq!(taken("edf-vd", &critical("1 ms")), ["drop"]);
+    let levels = |level: &str| {
+        let core = if level == "C" || level == "D" { "" } else { "core = 0\n" };
+        let mut task = format!(
+            "[[task]]\nname = 'c'\nlevel = 'C'\nperiod = '10 ms'\nexecution = {{ C = '1 ms' }}\n[[task]]\nname = 't'\n\
+             level = '{level}'\n{core}period = '10 ms'\nexecution = "
+        );
+        task += if level == "A" { "{ A = '1 ms', B = '1 ms', C = '1 ms' }\n" } else { "'1 ms'\n" };
+        task
+    };
+    assert_eq!(taken("mc2", &levels("A")), ["exhaust", "replenish"]);
+    assert_eq!(taken("mc2", &levels("D")), [""; 0]);
+    assert_eq!(taken("mc2'\nenforce = false #'", &levels("A")), [""; 0]);
+    for kind in ["periodic", "polling", "deferrable", "sporadic", "posix-sporadic", "cbs-hard", "cbs-soft", "grub"] {
+        let at_once = ["cbs-soft", "grub"].contains(&kind);
+        assert_eq!(of_policy("partitioned-edf", &served(kind), "exhaust s"), "", "{kind}");
+        assert_eq!(of_policy("partitioned-edf", &served(kind), "replenish s").is_empty(), !at_once, "{kind}");
+    }
+    for (policy, more, event, words) in [
+        ("partitioned-edf", task(""), "exhaust t", "t is not held to its execution time; write overrun = \"stop\""),
+        (
+            "partitioned-edf",
+            task(""),
+            "mode",
+            "under the policies amc and edf-vd alone; leave the event out, or choose",
+        ),
+        (
+            "partitioned-edf",
+            task(""),
+            "drop t",
+            "each job of t is done in the end; leave the event out, or write overrun",
+        ),
+        ("edf-vd", critical("1 ms"), "mode", "no task of level A has a longer time at A than at B"),
+        ("mc2", levels("D"), "replenish t", "t has no budget at level D; name a task of another level"),
+        ("partitioned-edf", served("grub"), "replenish s", "as soon as one is used up; watch exhaust instead"),
+    ] {
+        let said = of_policy(policy, &more, event);
+        let start = format!("monitor \"m\": \"{event}\" cannot occur: ");
+        assert!(said.contains(&start) && said.contains(words), "{said}");
+    }
 }
 
 /// Components, a buffer of one component, and a monitor of this event that does this.
