@@ -143,12 +143,17 @@ fn judge(system: &System, results: &Path) -> Result<Outcome, Failure> {
         if let Some(text) = &finding.disputed {
             lines::line("note", lines::bad(text));
         }
+        if finding.lost > 0 {
+            let events = lines::count(finding.lost as usize, "event");
+            let why = "found no room in the trace, and what came of them cannot be said";
+            lines::line("note", lines::bad(format!("{}: {events} {why}", monitor.name)));
+        }
     }
     let lost: u64 = trace.dropped.iter().sum();
     if lost > 0 {
         lines::line("note", format!("{lost} records did not fit into the trace; what they tell was not watched"));
     }
-    let sound = |finding: &Finding| !finding.is_broken() && finding.disputed.is_none();
+    let sound = |finding: &Finding| !finding.is_broken() && finding.disputed.is_none() && finding.lost == 0;
     Ok(Outcome::held_if(lost == 0 && findings.iter().all(sound)))
 }
 
@@ -168,7 +173,7 @@ fn told(monitor: &Monitor, finding: &Finding) -> String {
             text += &format!("  path  {}\n", steps.collect::<Vec<_>>().join(", "));
         }
     }
-    if finding.conclusions.is_empty() {
+    if finding.conclusions.is_empty() && finding.lost == 0 {
         text += &format!("{name}  {} after {events}; {}\n", lines::good("not yet"), monitor.property);
     }
     text
