@@ -38,6 +38,8 @@ mod encode;
 #[cfg(feature = "std")]
 mod formula;
 #[cfg(feature = "std")]
+mod languages;
+#[cfg(feature = "std")]
 mod moore;
 #[cfg(feature = "std")]
 mod obligations;
@@ -64,6 +66,7 @@ pub use {
     definition::{Action, BuildError, Built, Monitor, DEFAULT_TABLE_LIMIT},
     encode::{encode, Encoded, Operations},
     formula::{Formula, Interval, Span, FARTHEST},
+    languages::{read_dot, read_hoa, read_oil, LanguageError, Oil, OilAction, OilEvent, OilRule, VIOLATION},
     moore::Moore,
     obligations::{Letter, MOST_OBLIGATIONS},
     occurrence::{Integrity, Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
