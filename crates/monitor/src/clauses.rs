@@ -8,7 +8,8 @@
 //! Gastin and Oddoux, CAV 2001, with acceptance on moves.)
 
 use crate::budget::{Budget, OverBudget};
-use crate::obligations::{Clause, Letter, Obligations};
+use crate::letter::Letter;
+use crate::obligations::{Clause, Obligations};
 use crate::past::Carried;
 use std::collections::{HashMap, VecDeque};
 

@@ -6,22 +6,17 @@
 //! of which must hold from the next event on. What the letter refutes is never multiplied out. This is a one-way
 //! alternating automaton in which an obligation is only ever followed by itself or by smaller ones.
 
-use crate::budget::{Budget, OverBudget};
+use crate::budget::{Budget, OverBudget, MOST_OBLIGATIONS};
+use crate::error::SynthesisError;
 use crate::formula::{Formula, Interval, Span};
+use crate::letter::Letter;
 use crate::past::Past;
-use crate::synthesis::SynthesisError;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// A set of propositions: bit `i` is the `i`-th one.
-pub type Letter = u128;
-
 /// A set of obligations, all of which are to be met: bit `i` is the `i`-th one.
 pub(crate) type Clause = u128;
-
-/// The most obligations, and the most propositions, of one formula.
-pub const MOST_OBLIGATIONS: usize = 128;
 
 /// One way to meet a clause on a letter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -5,10 +5,10 @@
 //! operators of the past are made of these two. So the past takes no search and no acceptance: it is a machine of its own, whose state
 //! is the carried bits, none of which is set before the first event.
 
-use crate::budget::OverBudget;
+use crate::budget::{OverBudget, MOST_OBLIGATIONS};
+use crate::error::SynthesisError;
 use crate::formula::{Formula, Interval, Span};
-use crate::obligations::{Letter, MOST_OBLIGATIONS};
-use crate::synthesis::SynthesisError;
+use crate::letter::Letter;
 use std::collections::HashMap;
 
 /// What is carried from one event to the next: bit `i` is the `i`-th value.

@@ -26,88 +26,13 @@
 
 use crate::budget::{Budget, OverBudget};
 use crate::clauses::{ClauseGraph, Lasso};
+use crate::error::SynthesisError;
 use crate::formula::Formula;
+use crate::letter::Letter;
 use crate::moore::{explore, Moore};
-use crate::obligations::{clause_is_weaker, weakest, Letter, Obligations};
+use crate::obligations::{clause_is_weaker, weakest, Obligations};
 use crate::past::Carried;
 use crate::verdict::Verdict;
-use std::fmt;
-
-/// The most propositions of which all combinations are taken as letters.
-pub const MOST_FREE_ATOMS: usize = 12;
-
-/// A formula of which no machine was made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SynthesisError {
-    /// It needs too much.
-    OverBudget(OverBudget),
-    /// It holds a bound on time, which the machines without a clock cannot watch.
-    Timed,
-    /// An operator of the past has an operand that speaks of what comes.
-    FutureInPast {
-        /// The operand.
-        formula: String,
-    },
-    /// A proposition that is not among those given.
-    UnknownAtom {
-        /// Its name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// There are more propositions than letters have bits, or than can be combined freely.
-    TooManyAtoms {
-        /// How many there are.
-        count: usize,
-        /// How many there may be.
-        limit: usize,
-    },
-}
-
-impl From<OverBudget> for SynthesisError {
-    fn from(error: OverBudget) -> Self {
-        SynthesisError::OverBudget(error)
-    }
-}
-
-impl fmt::Display for SynthesisError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SynthesisError::OverBudget(error) => error.fmt(f),
-            SynthesisError::Timed => {
-                f.write_str("a bound on time stands where none can; the shapes with time are ")?;
-                f.write_str(crate::timed::SHAPES)
-            }
-            SynthesisError::FutureInPast { formula } => write!(
-                f,
-                "{formula} speaks of what comes, within an operator of the past, and what was can be told without it; turn it \
-                 round, as always (p -> next q) for always (previously p -> q)"
-            ),
-            SynthesisError::UnknownAtom { name, known } => {
-                write!(f, "{name:?} is neither an event nor a state of an automaton; there are: {}", known.join(", "))
-            }
-            SynthesisError::TooManyAtoms { count, limit } => {
-                write!(
-                    f,
-                    "{count} propositions, more than the {limit} possible; split the property into several monitors"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SynthesisError {}
-
-/// All combinations of `atoms` propositions.
-///
-/// # Errors
-/// There are more than [`MOST_FREE_ATOMS`].
-pub fn all_letters(atoms: usize) -> Result<Vec<Letter>, SynthesisError> {
-    if atoms > MOST_FREE_ATOMS {
-        return Err(SynthesisError::TooManyAtoms { count: atoms, limit: MOST_FREE_ATOMS });
-    }
-    Ok((0..1 << atoms).collect())
-}
 
 /// The machine of a formula, and what its states mean.
 pub struct Synthesis {

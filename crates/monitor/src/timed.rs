@@ -8,6 +8,7 @@ use crate::budget::{Budget, OverBudget};
 use crate::clock::{Rule, TimedDescriptor, TimedStepper, BROKEN, CONDITION, DEMAND, MOST_STAGES};
 use crate::compose::{ComposeError, Product, Specification};
 use crate::encode::encode;
+use crate::error::SHAPES;
 use crate::formula::{Formula, Interval, Span};
 use crate::moore::{explore, Moore};
 use crate::past::{Carried, Past};
@@ -89,11 +90,6 @@ pub struct Timed {
     /// The bytes of the table.
     pub bytes: Vec<u8>,
 }
-
-/// The shapes of properties that one timer can watch, for messages.
-pub(crate) const SHAPES: &str = "always (p -> eventually[<= d] q), always (p -> always[<= d] r), always (p -> r until[<= d] q), \
-     always (p -> once[<= d] q), always (p -> historically[<= d] r), always (p -> r since[<= d] q), distance(p) >= d, distance(p) <= d \
-     and latency(p, q, …) <= d, where p, q, r say what is and what was, without a time";
 
 /// The rule of a property and the formulas whose values are the bits of the class.
 fn rule(property: &Property) -> Result<(Rule, Vec<Formula>), TimedError> {
