@@ -276,7 +276,62 @@ const COMPONENTS: &[(&str, &str, &str)] = &[
         ("send frames", "restart nav", "nobody may restart nav; write restarted-by = \"root\" in a [[component]] of its own"),
 ];
 
-/// The files of other tools have their own: `crates/formats/tests/monitors.rs`.
+/// What a system file beside these automata says of a monitor with these keys.
+fn of_model(folder: &Path, keys: &str) -> Result<System, String> {
+    let text = format!("{HEAD}[[monitor]]\nname = 'm'\n{keys}\n");
+    System::parse_toml(&text, &folder.join("x.toml")).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn an_automaton_of_another_tool_is_the_model_of_a_monitor_and_what_is_wrong_with_it_is_refused() {
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/monitors"));
+    for (model, events) in [
+        ("one-at-a-time.dot", "start = 'start nav', complete = 'complete nav'"),
+        ("in-turn.hoa", "read = 'start nav', write = 'complete nav'"),
+    ] {
+        let system = of_model(examples, &format!("model = '{model}'\nevents = {{ {events} }}")).expect(model);
+        assert_eq!(system.monitors[0].automata.len(), 1);
+        assert_eq!(system.monitors[0].property.to_string(), "always not violation");
+    }
+    let folder = std::env::temp_dir().join(format!("tactus-model-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let initial = "digraph g {\n\"__init_a\" -> \"a\";\n";
+    for (name, edges) in [
+        ("reset.dot", "\"a\" -> \"b\" [ label = \"e;reset(clk)\" ];"),
+        ("word.dot", "\"a\" -> \"always\" [ label = \"go\" ]; \"always\" -> \"a\" [ label = \"done\" ];"),
+        ("all.dot", "\"a\" -> \"a\" [ label = \"go\\ndone\" ];"),
+    ] {
+        std::fs::write(folder.join(name), format!("{initial}{edges}\n}}\n")).expect("a file");
+    }
+    std::fs::copy(examples.join("one-at-a-time.dot"), folder.join("sound.dot")).expect("a file");
+    std::fs::write(folder.join("sound.oil"), "").expect("a file");
+    let events = "events = { start = 'start nav', complete = 'complete nav' }";
+    for (keys, place, words) in [
+        (format!("model = 'sound.dot'\nproperty = 'always start'\n{events}"), "x.toml:13:", "property stands beside model"),
+        (format!("model = 'sound.oil'\n{events}"), "x.toml:13:", "ends neither in .dot nor in .hoa; name an automaton"),
+        (format!("model = 'none.dot'\n{events}"), "x.toml:13:", "cannot be read: "),
+        (format!("model = 3\n{events}"), "x.toml:13:", "the name of a .dot or .hoa file in quotes"),
+        (
+            "model = 'sound.dot'\nevents = { start = 'start nav' }".to_owned(),
+            "x.toml:13:",
+            "the model names the event \"complete\", of which events does not say what it is; write events = { complete = ",
+        ),
+        (
+            "model = 'sound.dot'\nevents = { start = 'start nav', complete = 'complete nav', lost = 'miss nav' }".to_owned(),
+            "x.toml:13:",
+            "names the event \"lost\"",
+        ),
+        (format!("model = 'reset.dot'\n{events}"), "reset.dot:3:", "the event \"e\" resets the clock \"clk\""),
+        (format!("model = 'word.dot'\n{events}"), "x.toml:13:", "\"always\""),
+        (format!("model = 'all.dot'\n{events}"), "all.dot", "nothing could violate it"),
+    ] {
+        let said = of_model(&folder, &keys).expect_err(&keys);
+        assert!(said.lines().any(|line| line.contains(place) && line.contains(words)), "{keys}\n{said}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+/// The files of other tools have their own: `crates/monitor/tests/languages.rs`.
 #[test]
 fn more_than_fifty_kinds_of_wrong_monitors_are_told_apart() {
     let all = PROPERTIES.iter().map(|it| it.1).chain(COMPONENTS.iter().map(|it| it.2));
