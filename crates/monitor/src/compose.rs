@@ -7,11 +7,10 @@
 
 use crate::automaton::{Automaton, AutomatonError, Compiled};
 use crate::budget::{Budget, OverBudget};
-use crate::error::SynthesisError;
 use crate::formula::Formula;
-use crate::letter::Letter;
 use crate::moore::{explore, Moore};
-use crate::synthesis::Synthesis;
+use crate::obligations::Letter;
+use crate::synthesis::{Synthesis, SynthesisError};
 use crate::verdict::Verdict;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;

@@ -23,11 +23,7 @@ fn row(out: &mut String, it: &MonitorSummary) {
         Some(at) => format!("{}, since {at}", it.verdict),
         None => it.verdict.clone(),
     });
-    let events = match it.not_recorded {
-        0 => count(it.events as u64),
-        lost => format!("{}, {} not recorded", count(it.events as u64), count(lost)),
-    };
-    let class = if it.is_broken() || it.not_judged().is_some() { " class=\"missed\"" } else { "" };
+    let class = if it.is_broken() { " class=\"missed\"" } else { "" };
     let path: Vec<String> = it.path.iter().map(|step| format!("{} {} → {}", step.at, step.event, step.state)).collect();
     put(
         out,
@@ -37,7 +33,7 @@ fn row(out: &mut String, it: &MonitorSummary) {
             escape(&it.name),
             escape(&verdict),
             escape(&path.join(", ")),
-            events,
+            count(it.events as u64),
             it.rests_on,
             it.judged_by,
         ),

@@ -263,7 +263,7 @@ pub enum Error {
     BadBrand = 25,
     /// The brand was made in another component.
     NotBrandOwner = 26,
-    /// The component, or the machine, has no more of what was asked for: threads, brands, frames.
+    /// The component, or the machine, has no more of what was asked for: threads, brands, frames, restarts.
     Exhausted = 27,
     /// The calling thread is not an upcall, or not where its upcall began.
     NotUpcall = 28,

@@ -89,6 +89,12 @@ pub struct Component {
     pub window_colours: u64,
     /// Its restartable sequences: beginning and end of each; unused ones are zero.
     pub sequences: [[u64; 2]; MAX_SEQUENCES],
+    /// Within how long (ns) it may be restarted `restarts` times.
+    pub restart_nanos: u64,
+    /// See `restart_nanos`.
+    pub restarts: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 impl Component {
@@ -330,6 +336,9 @@ mod tests {
             colours: 1,
             window_colours: 1,
             sequences: [[0; 2]; MAX_SEQUENCES],
+            restart_nanos: 0,
+            restarts: 0,
+            reserved: 0,
         }
     }
 

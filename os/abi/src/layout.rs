@@ -112,6 +112,8 @@ pub const MAX_INVOCATIONS: usize = 8;
 pub const MAX_SCHEDULERS: usize = 4;
 /// The most brands of one image.
 pub const MAX_BRANDS: usize = 32;
+/// The most restarts of a component that a limit may allow within its time.
+pub const MAX_RESTARTS: usize = 1_000;
 /// The most upcall threads of one brand.
 pub const MAX_UPCALLS: usize = 8;
 /// The most restartable sequences of one component.

@@ -190,6 +190,9 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
             colours: layout.colouring.components[number],
             window_colours: layout.colouring.windows[number],
             sequences: parts.programs[part.program].sequences,
+            restart_nanos: placed.cards[number].restart_nanos,
+            restarts: placed.cards[number].restarts,
+            reserved: 0,
         };
         component.put(&mut out);
         first_grant += grants;

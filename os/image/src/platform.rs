@@ -147,7 +147,7 @@ fn releases(system: &System, part: &Part) -> u32 {
 }
 
 /// The pool and what the kernel notes about each of its frames; a page table for each window; what it notes about the
-/// memory of each component that can be restarted; what threads have in the registers of floating point, if anybody has it.
+/// memory of each component that can be restarted, and when it was; what threads have in the registers of floating point, if anybody has it.
 fn kernel_bytes(system: &System, cards: &[ComponentCard], threads: u64) -> u64 {
     /// For a frame.
     const NOTE: u64 = 16;
@@ -156,11 +156,12 @@ fn kernel_bytes(system: &System, cards: &[ComponentCard], threads: u64) -> u64 {
     /// For a thread.
     const REGISTERS: u64 = 512;
     let windows = cards.iter().filter(|card| card.role & role::WINDOW != 0).count() as u64;
-    let restarted = cards.iter().filter(|card| card.restarted_by != NO_COMPONENT).count() as u64;
+    let restarted = cards.iter().filter(|card| card.restarted_by != NO_COMPONENT);
+    let restarted: u64 = restarted.map(|card| PIECES + (u64::from(card.restarts) * 8).next_multiple_of(PAGE)).sum();
     let pool = system.platform.pool;
     let floating = cards.iter().any(|card| card.role & role::FLOATING_POINT != 0);
     let registers = if floating { pages(threads * REGISTERS) } else { 0 };
-    pool + pages((pool / PAGE) * NOTE) + windows * PAGE + restarted * PIECES + registers
+    pool + pages((pool / PAGE) * NOTE) + windows * PAGE + restarted + registers
 }
 
 /// The cards of all components, for those who have a role or restart another one.

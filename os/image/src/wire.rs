@@ -128,6 +128,9 @@ stored!(Component {
     colours: u64,
     window_colours: u64,
     sequences: [[u64; 2]; MAX_SEQUENCES],
+    restart_nanos: u64,
+    restarts: u32,
+    reserved: u32,
 });
 stored!(Grant { entry: u64, component: u32, reserved: u32 });
 stored!(Memory { kind: u32, late: u32, bytes: u64, offset: u64, file_bytes: u64, colours: u64 });

@@ -41,6 +41,12 @@ pub fn microseconds(count: u64) -> u64 {
     TIME_STAMP_RATE.load(Ordering::Relaxed) / 1_000_000 * count
 }
 
+/// So many nanoseconds in time-stamp ticks.
+pub fn nanoseconds(count: u64) -> u64 {
+    let ticks = u128::from(TIME_STAMP_RATE.load(Ordering::Relaxed)) * u128::from(count) / 1_000_000_000;
+    ticks.min(u128::from(u64::MAX)) as u64
+}
+
 /// How long (time-stamp ticks) a core of this machine may run without a look at the others; 0 if they run at the same
 /// time, as they do on every real machine.
 pub fn turn() -> u64 {

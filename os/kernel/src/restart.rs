@@ -8,6 +8,8 @@
 //! 3. one page at a time, from the image;
 //! 4. its brands come off their sources, to be made anew, and the component runs again.
 //!
+//! What the file allows within a time is the kernel's to keep: whoever restarts is not trusted with it.
+//!
 //! A thread that runs on another core and has the component among its callers is left alone: the step is refused with
 //! `Busy` until it has left that core. While the component is stopped nobody can enter it, so that threads in it only get
 //! fewer.
@@ -25,7 +27,7 @@ use crate::thread::{self, state, Thread};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::Error;
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_THREADS, PAGE};
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_RESTARTS, MAX_THREADS, PAGE};
 use tactus_abi::shared::restart::THREADS_PER_STEP;
 
 /// Memory that becomes what it was.
@@ -62,6 +64,63 @@ struct Restorable {
     at: *mut Pieces,
     piece: usize,
     page: u64,
+    limit: Limit,
+}
+
+/// How often a component may be restarted within a time, and when it was.
+struct Limit {
+    most: u64,
+    /// Time-stamp ticks.
+    per: u64,
+    /// How many restarts came to their end.
+    count: u64,
+    /// When the last `most` of them began.
+    times: [*mut Times; PAGES_OF_TIMES],
+    /// When this one began.
+    begun: u64,
+    /// It has not begun its first life yet, which is none of them.
+    loads: bool,
+}
+
+type Times = [u64; PAGE as usize / 8];
+
+const PAGES_OF_TIMES: usize = MAX_RESTARTS.div_ceil(PAGE as usize / 8);
+
+impl Limit {
+    const NONE: Limit =
+        Limit { most: 0, per: 0, count: 0, times: [core::ptr::null_mut(); PAGES_OF_TIMES], begun: 0, loads: false };
+
+    /// When the restart began before which there were `most - 1` others.
+    fn oldest(&mut self) -> Option<&mut u64> {
+        let place = self.count.checked_rem(self.most)? as usize;
+        let times = self.times[place / (PAGE as usize / 8) % PAGES_OF_TIMES];
+        // SAFETY: null, or a page of times made during set-up; who has the table has them.
+        unsafe { times.as_mut() }.map(|times| &mut times[place % (PAGE as usize / 8)])
+    }
+
+    /// One begins, if it may.
+    fn begin(&mut self, now: u64) -> Result<(), Error> {
+        let (full, per) = (self.count >= self.most, self.per);
+        let allowed = self.loads || self.oldest().is_some_and(|oldest| !full || now.saturating_sub(*oldest) >= per);
+        self.begun = now;
+        if allowed {
+            Ok(())
+        } else {
+            Err(Error::Exhausted)
+        }
+    }
+
+    /// It has come to its end.
+    fn end(&mut self) {
+        let begun = self.begun;
+        if core::mem::take(&mut self.loads) {
+            return;
+        }
+        if let Some(oldest) = self.oldest() {
+            *oldest = begun;
+            self.count += 1;
+        }
+    }
 }
 
 struct Shared(UnsafeCell<[Restorable; MAX_COMPONENTS]>);
@@ -70,8 +129,10 @@ struct Shared(UnsafeCell<[Restorable; MAX_COMPONENTS]>);
 unsafe impl Sync for Shared {}
 
 static RESTORABLE: Shared = Shared(UnsafeCell::new(
-    [const { Restorable { first: core::ptr::null_mut(), step: 0, thread: 0, at: core::ptr::null_mut(), piece: 0, page: 0 } };
-        MAX_COMPONENTS],
+    [const {
+        let (first, at) = (core::ptr::null_mut(), core::ptr::null_mut());
+        Restorable { first, step: 0, thread: 0, at, piece: 0, page: 0, limit: Limit::NONE }
+    }; MAX_COMPONENTS],
 ));
 static BUSY: AtomicBool = AtomicBool::new(false);
 
@@ -95,6 +156,17 @@ pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source
 }
 
 const _: () = assert!(size_of::<Pieces>() <= PAGE as usize);
+
+/// Notes how often it may be restarted within how many time-stamp ticks, and whether its first life is still to begin. During set-up.
+pub fn limit(frames: &mut Frames, component: usize, most: u64, per: u64, loads: bool) -> Option<()> {
+    // SAFETY: no component runs yet, and only one core.
+    let it = unsafe { &mut (*RESTORABLE.0.get())[component % MAX_COMPONENTS].limit };
+    for page in it.times.iter_mut().take((most as usize * 8).div_ceil(PAGE as usize)) {
+        *page = direct(frames.kernel_page()?);
+    }
+    (it.most, it.per, it.loads) = (most.min(MAX_RESTARTS as u64), per, loads);
+    Some(())
+}
 
 /// An ordinary thread, this core's and not running, begins anew: at once, or when it comes back from those that it called.
 pub fn give_up(thread: &mut Thread) {
@@ -133,6 +205,7 @@ pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u
 impl Restorable {
     fn step(&mut self, core: &mut Core, number: u16, step: u64) -> Result<u64, Error> {
         if step == 0 {
+            self.limit.begin(core.entered)?;
             (self.step, self.thread, self.at, self.piece, self.page) = (0, 0, self.first, 0, 0);
         }
         // Only one after another: none can be left out.
@@ -153,6 +226,7 @@ impl Restorable {
             brand::end_of_life(number);
             component::get(number).pieces.store(0, Ordering::Relaxed);
             component::get(number).go_on();
+            self.limit.end();
             return Ok(0);
         }
         self.step += 1;

@@ -8,10 +8,11 @@ use crate::arch::time::Rates;
 use crate::component::{self, Grant};
 use crate::dispatch::SPECIAL_CHANGES;
 use crate::frames::Frames;
+use crate::machine::nanoseconds;
 use crate::path::{Entry, Rank};
 use crate::percore;
 use crate::thread::{self, state};
-use crate::{event_source, memory, objects, stop};
+use crate::{event_source, memory, objects, restart, stop};
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::image::{self, role, Header, ThreadKind};
@@ -153,6 +154,8 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             *place = Grant { component: grant.component as u16, entry: grant.entry };
         }
         event_source::set_up_releases(number as u16, entry.releases);
+        let (per, late) = (nanoseconds(entry.restart_nanos), entry.role & role::LATE != 0);
+        restart::limit(frames, number as usize, entry.restarts.into(), per, late).ok_or(ImageError::OutOfMemory)?;
         let space = AddressSpace::new(frames, entry.colours).map_err(|_| ImageError::OutOfMemory)?;
         // SAFETY: no thread runs yet.
         unsafe {

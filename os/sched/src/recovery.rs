@@ -358,8 +358,8 @@ fn steps(host: &mut impl Host, it: &Supervised) {
                 return;
             }
             Ok(next) => it.step.store(next, Ordering::Relaxed),
-            // A thread has not left it yet.
-            Err(Error::Busy) => return,
+            // A thread has not left it yet; or by the kernel's clock the last ones are a little nearer.
+            Err(Error::Busy | Error::Exhausted) => return,
             Err(_) => {
                 it.condition.store(GIVEN_UP, Ordering::Release);
                 note(host, it, 1);

@@ -7,7 +7,6 @@ mod component;
 mod counter;
 mod disk;
 mod health;
-mod impossible;
 mod misses;
 mod monitor;
 mod names;

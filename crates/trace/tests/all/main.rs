@@ -10,5 +10,4 @@ mod draw;
 mod file;
 mod judge;
 mod litmus;
-mod monitors;
 mod perfetto;

@@ -49,7 +49,8 @@ const NOTHING: ChildPage = ChildPage {
 
 /// What a core has counted.
 fn sums(state: &CoreState) -> ChildPage {
-    let stopped = u64::from(state.system.recovery.any_stopped());
+    // The root is told of every fault, and it alone of what runs again.
+    let stopped = u64::from(state.system.root && state.system.recovery.any_stopped());
     let mut sums = ChildPage { lost_records: state.ring.dropped(), stopped, ..NOTHING };
     let system = state.system;
     for ((counts, name), task) in state.counts.iter().zip(&system.plan.tasks).zip(&system.setup.tasks) {

@@ -10,7 +10,7 @@ use tactus_abi::call::SHORTEST_TICK;
 use tactus_abi::image::{pci, role, Memory, MemoryKind, ThreadKind, EXECUTABLE, NO_COMPONENT};
 use tactus_abi::layout::{
     BUFFERS, COMPONENTS, DEVICES, DEVICE_CARDS, DEVICE_CONFIGURATION, DEVICE_DMA, DEVICE_STRIDE, LINES, MAX_BRANDS,
-    PAGE, PLAN, REGIONS, TOLD, WINDOW_PAGES,
+    MAX_RESTARTS, PAGE, PLAN, REGIONS, TOLD, WINDOW_PAGES,
 };
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard};
 use tactus_model::every_colour;
@@ -46,6 +46,8 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
     check(keeps, "manages memory and would forget what it has given out")?;
     check(it.role & role::MEMORY == 0 || it.role & role::WINDOW != 0, "manages memory and has no window")?;
     check(it.role & role::WINDOW == 0 || image.header.pool_frames > 0, "has a window, and there is no memory for it")?;
+    check(it.restarts as usize <= MAX_RESTARTS, "is restarted more often than there can be a limit")?;
+    check(it.reserved == 0, "has a field that should be zero")?;
     check(it.brands as usize <= MAX_BRANDS, "may make more brands than there can be")?;
     check(it.lines == 0 || it.brands > 0, "has an interrupt line and no brand")?;
     let entered = it.role & (role::ROOT | role::SCHEDULER) != 0 || it.brands > 0;
@@ -219,6 +221,7 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let same =
             (card.name, card.role, card.restarted_by, card.brands) == (it.name, it.role, it.restarted_by, it.brands);
+        let same = same && (card.restarts, card.restart_nanos) == (it.restarts, it.restart_nanos);
         check(same, "has a card that tells others something else")?;
         check((card.first_spare, card.spares) == threads(number, ThreadKind::Spare), "has other spare threads")?;
         check(card.first_upcall == threads(number, ThreadKind::Upcall).0, "has other upcall threads")?;

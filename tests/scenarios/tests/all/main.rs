@@ -33,7 +33,6 @@ mod late;
 mod monitored;
 mod monitored_alike;
 mod monitored_costs;
-mod monitored_lost;
 mod monitors;
 mod partitions;
 mod per_server;

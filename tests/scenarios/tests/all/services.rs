@@ -163,6 +163,23 @@ fn another_component_restarts_a_service_and_callers_get_an_error() {
 }
 
 #[test]
+fn nobody_restarts_a_component_more_often_than_the_file_says_within_its_time() {
+    let folder = Scratch::new("guard-again");
+    let parts =
+        part("fragile", "provides = [\"ask\"]\nrestarted-by = \"guard\"\nrestarts = { most = 2, per = \"95 ms\" }")
+            + &part("guard", "uses = { ask = \"fragile.ask\" }")
+            + &task("guard", true, 0);
+    let run = Finished::run(&system(&folder, "", &parts), &[]);
+    // Six without a limit. Whenever one is refused, so are 500 more that the kernel is asked for at once.
+    let all = run.summary.json["restarts"].as_array().expect("the restarts");
+    let times: Vec<u64> = all.iter().map(|it| it["time_ns"].as_u64().expect("a time")).collect();
+    assert_eq!(times.len(), 4, "{}", run.said.output);
+    // They are told when they are over.
+    assert!(times.windows(3).all(|it| it[2] - it[0] >= 94_000_000), "{times:?}");
+    assert_eq!(run.summary.task("guard").completed(), 20, "{}", run.said.output);
+}
+
+#[test]
 fn a_buffer_is_seen_by_its_two_components_and_a_third_one_faults() {
     let folder = Scratch::new("buffer");
     let parts = service("memory", "memory-manager = true\nprovides = [\"attach\"]")
