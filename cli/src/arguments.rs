@@ -101,7 +101,8 @@ pub enum Command {
     /// broken; the exit status is 1 if any property was. See docs/monitors.md.
     #[command(after_help = "Examples:
   ./tactus monitor examples/monitors.toml --table
-  ./tactus monitor examples/monitors.toml out/monitors")]
+  ./tactus monitor examples/monitors.toml out/monitors
+  ./tactus monitor examples/monitors/one-at-a-time.dot out/monitors --event 'start=start control' --event 'complete=complete control'")]
     Monitor(Monitor),
     /// Make the report of an earlier run again
     ///
@@ -354,7 +355,7 @@ pub struct Trace {
 #[derive(Debug, Args)]
 pub struct Monitor {
     /// The system file with the monitors; or OIL (.oil), an automaton of Linux's runtime verification (.dot) or one in the Hanoi format
-    /// (.hoa), to be shown
+    /// (.hoa)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The results of a run of it, which the monitors are to judge: a folder, or a trace.bin in one
@@ -366,6 +367,9 @@ pub struct Monitor {
     /// Write the graph of each monitor, in the dot language, to this folder
     #[arg(long, value_name = "FOLDER")]
     pub dot: Option<PathBuf>,
+    /// Of an automaton that is to judge a run: what an event of it is, once for each, as "read=start control"
+    #[arg(long, value_name = "NAME=WHAT", requires = "results")]
+    pub event: Vec<String>,
     /// Of OIL: print the monitors as a system file has them, whose components are called like the tasks
     #[arg(long, conflicts_with_all = ["results", "table", "dot"])]
     pub toml: bool,

@@ -150,13 +150,18 @@ fn by_monitor(summary: &Summary) -> String {
     let row = |it: &MonitorSummary| {
         let at = it.at.map_or("–".to_string(), |at| at.to_string());
         let by = it.event.clone().unwrap_or("–".to_string());
-        let verdict = if it.is_broken() { lines::bad(&it.verdict) } else { it.verdict.clone() };
+        let bad = it.is_broken() || it.not_judged().is_some();
+        let verdict = if bad { lines::bad(&it.verdict) } else { it.verdict.clone() };
+        let events = match it.not_recorded {
+            0 => grouped(it.events as u64),
+            lost => format!("{}, {} not recorded", grouped(it.events as u64), grouped(lost)),
+        };
         let rests_on = match it.rests_on {
             "scheduler" => "root scheduler",
             "component" => "its components",
             _ => "kernel alone",
         };
-        vec![it.name.clone(), verdict, at, by, grouped(it.events as u64), rests_on.into(), it.judged_by.into()]
+        vec![it.name.clone(), verdict, at, by, events, rests_on.into(), it.judged_by.into()]
     };
     let mut text = lines::table(&head, &summary.monitors.iter().map(row).collect::<Vec<_>>());
     for it in summary.monitors.iter().filter(|it| it.is_broken() && !it.path.is_empty()) {

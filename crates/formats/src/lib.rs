@@ -8,14 +8,9 @@
 mod channel;
 mod fault;
 mod format;
-mod hoa;
-mod lexer;
-mod monitor;
 mod number;
-mod oil;
 mod partition;
 mod rtapp;
-mod rv;
 mod schedcat;
 mod service;
 mod set;
@@ -26,9 +21,6 @@ mod xml;
 
 pub use fault::{Fault, Reason};
 pub use format::{Format, Options, Written};
-pub use hoa::read_hoa_text;
-pub use oil::{read_oil_text, Oil, OilAction, OilEvent, OilRule};
-pub use rv::{read_rv_text, VIOLATION};
 pub use set::{Task, TaskSet};
 pub use system::{to_toml, Unwritable};
 

@@ -271,7 +271,7 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
         let _ = write_change(&mut text, change, system);
     }
     for monitor in &system.monitors {
-        let _ = crate::monitor::write(&mut text, monitor);
+        text += &monitor.toml();
     }
     Ok(text)
 }

@@ -7,6 +7,7 @@ use crate::{
     SampledEvent, Schedulers, ServerKind, TaskOrder,
 };
 use std::path::PathBuf;
+use tactus_monitor::Specification;
 use tactus_time::{Duration, Level};
 
 /// A value and where it stands.
@@ -328,6 +329,8 @@ pub(crate) struct DraftMonitor {
     pub subject: String,
     pub name: Given<String>,
     pub property: Given<String>,
+    /// An automaton of another tool, in place of a property.
+    pub model: Given<Specification>,
     /// Names, and what happens.
     pub events: Vec<(At<String>, At<String>)>,
     pub automata: Vec<DraftAutomaton>,

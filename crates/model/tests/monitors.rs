@@ -33,12 +33,25 @@ const PROPERTIES: &[(&str, &str)] = &[
     ("always (go -> next done", "column 24 of the property: the text ends here, where \")\" is wanted"),
     ("always go done", "column 11 of the property: found the name \"done\", where the property should end"),
     ("go $ done", "column 4 of the property: the sign '$' is not part of the language"),
-    ("always (go -> once done)", "once looks back and needs a bound: write once[<= 20 ms]"),
+    (
+        "always (go -> once[5 ms, 20 ms] done)",
+        "begins later than now takes a stamp for each event that waits, and a monitor has one",
+    ),
+    ("always (go -> next[<= 3] done)", "column 19 of the property: found \"[\""),
+    (
+        "always (go -> go unless[<= 3] done)",
+        "unless takes no interval; until, since, eventually, always, once and historically do",
+    ),
+    ("always (go -> once[5, 3] done)", "an interval goes from the less to the more, both in events or both in time"),
+    ("always (go -> once[2, 3 ms] done)", "an interval goes from the less to the more, both in events or both in time"),
+    ("always (go -> once[0, 129] done)", "an interval reaches 128 events at most; bound it by a time"),
+    ("always (go -> once next done)", "next done speaks of what comes, within an operator of the past"),
+    ("always (go -> go until[<= 1 ms] once[<= 1 ms] done)", "bounds on time are nested"),
     ("always (go -> eventually[< 10 ms] done)", "the sign '<' is not part of the language"),
     ("always (go -> eventually[<= 10 min] done)", "\"min\" is not a unit of time; write ns, us, ms or s"),
     ("always (go -> eventually[<= 0 ms] done)", "a bound of no time at all"),
     ("always (go -> eventually[<= 99999999999999999999 ms] done)", "is too large; write it in a larger unit"),
-    ("distance(go until done) >= 1 ms", "distance takes propositions joined with not, and, or; found go until done"),
+    ("distance(go until done) >= 1 ms", "distance takes what is and what was, without a time; found go until done"),
     ("latency(go) <= 1 ms", "a chain has two events or more"),
     ("always (go -> eventually[<= 1 ms] always[<= 1 ms] done)", "bounds on time are nested"),
     ("eventually[<= 1 ms] (go or done)", "with a bound on time it must begin with always"),
@@ -88,6 +101,11 @@ fn keys() -> Vec<(String, usize, &'static str)> {
         (with("go = 'start nva', done = 'complete nav'", ""), 13, "there is no task \"nva\"; did you mean \"nav\"?"),
         (with("go = 'exhaust radio', done = 'complete nav'", ""), 13, "there is no task or server \"radio\""),
         (with("go = 'reconfigure', done = 'complete nav'", ""), 13, "cannot occur: the system has no [[change]]"),
+        (
+            with("go = 'start nav', done = 'start nav'", ""),
+            14,
+            "the events \"go\" and \"done\" are both \"start nav\", which would count twice each time; write go in place of done",
+        ),
         (with("go = 3, done = 'complete nav'", ""), 13, "what happens, like \"complete control\""),
         (
             with("until = 'start nav', done = 'complete nav'", ""),
@@ -129,6 +147,88 @@ fn keys_events_and_automata_of_monitors_that_are_wrong_are_refused_with_their_li
     }
     let twice = format!("{}\n[[monitor]]\n{}", with(EVENTS, ""), with(EVENTS, ""));
     assert!(complaints(&twice).contains("monitor \"m\" is there already, on line 12"), "{}", complaints(&twice));
+}
+
+/// What a system with this policy, these tasks and servers says of the event; nothing if it takes it.
+fn of_policy(policy: &str, more: &str, event: &str) -> String {
+    let text = format!(
+        "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = '{policy}'\n{more}[[monitor]]\nname = 'm'\n\
+         property = 'always not it'\nevents = {{ it = '{event}' }}\n"
+    );
+    System::parse_toml(&text, Path::new("x.toml")).map_or_else(|problems| problems.to_string(), |_| String::new())
+}
+
+#[test]
+fn events_that_cannot_occur_are_refused_with_the_reason_and_what_to_do_and_no_others() {
+    let task = |more: &str| format!("[[task]]\nname = 't'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\n{more}");
+    let critical = |a: &str| {
+        format!(
+            "[[task]]\nname = 't'\nlevel = 'A'\ncore = 0\nperiod = '10 ms'\nexecution = {{ A = '{a}', B = '1 ms' }}\n\
+             [[task]]\nname = 'u'\nlevel = 'B'\ncore = 0\nperiod = '10 ms'\nexecution = {{ B = '1 ms' }}\n"
+        )
+    };
+    let served = |kind: &str| {
+        let server = "[[server]]\nname = 's'\nbudget = '2 ms'\nperiod = '10 ms'\npolicy = 'partitioned-edf'\n";
+        format!("{server}kind = '{kind}'\n{}", task("server = 's'\n"))
+    };
+    let all = ["exhaust", "replenish", "mode", "drop"];
+    let taken = |policy: &str, more: &str| {
+        let event = |word: &str| if word == "mode" { word.to_owned() } else { format!("{word} t") };
+        let taken = |word: &&str| {
+            let said = of_policy(policy, more, &event(word));
+            assert!(said.is_empty() || said.contains("cannot occur"), "{policy}\n{more}\n{said}");
+            said.is_empty()
+        };
+        all.into_iter().filter(taken).collect::<Vec<_>>()
+    };
+    for policy in ["partitioned-edf", "partitioned-rm"] {
+        assert_eq!(taken(policy, &task("")), [""; 0], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'stop'\n")), ["exhaust", "replenish"], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'skip'\n")), ["drop"], "{policy}");
+        assert_eq!(taken(policy, &task("overrun = 'kill'\n")), ["drop"], "{policy}");
+    }
+    assert_eq!(taken("global-edf", "[[task]]\nname = 't'\nperiod = '10 ms'\nexecution = '1 ms'\n"), [""; 0]);
+    assert_eq!(taken("edf-vd", &critical("2 ms")), ["mode", "drop"]);
+    assert_eq!(taken("edf-vd", &critical("1 ms")), ["drop"]);
+    let levels = |level: &str| {
+        let core = if level == "C" || level == "D" { "" } else { "core = 0\n" };
+        let mut task = format!(
+            "[[task]]\nname = 'c'\nlevel = 'C'\nperiod = '10 ms'\nexecution = {{ C = '1 ms' }}\n[[task]]\nname = 't'\n\
+             level = '{level}'\n{core}period = '10 ms'\nexecution = "
+        );
+        task += if level == "A" { "{ A = '1 ms', B = '1 ms', C = '1 ms' }\n" } else { "'1 ms'\n" };
+        task
+    };
+    assert_eq!(taken("mc2", &levels("A")), ["exhaust", "replenish"]);
+    assert_eq!(taken("mc2", &levels("D")), [""; 0]);
+    assert_eq!(taken("mc2'\nenforce = false #'", &levels("A")), [""; 0]);
+    for kind in ["periodic", "polling", "deferrable", "sporadic", "posix-sporadic", "cbs-hard", "cbs-soft", "grub"] {
+        let at_once = ["cbs-soft", "grub"].contains(&kind);
+        assert_eq!(of_policy("partitioned-edf", &served(kind), "exhaust s"), "", "{kind}");
+        assert_eq!(of_policy("partitioned-edf", &served(kind), "replenish s").is_empty(), !at_once, "{kind}");
+    }
+    for (policy, more, event, words) in [
+        ("partitioned-edf", task(""), "exhaust t", "t is not held to its execution time; write overrun = \"stop\""),
+        (
+            "partitioned-edf",
+            task(""),
+            "mode",
+            "under the policies amc and edf-vd alone; leave the event out, or choose",
+        ),
+        (
+            "partitioned-edf",
+            task(""),
+            "drop t",
+            "each job of t is done in the end; leave the event out, or write overrun",
+        ),
+        ("edf-vd", critical("1 ms"), "mode", "no task of level A has a longer time at A than at B"),
+        ("mc2", levels("D"), "replenish t", "t has no budget at level D; name a task of another level"),
+        ("partitioned-edf", served("grub"), "replenish s", "as soon as one is used up; watch exhaust instead"),
+    ] {
+        let said = of_policy(policy, &more, event);
+        let start = format!("monitor \"m\": \"{event}\" cannot occur: ");
+        assert!(said.contains(&start) && said.contains(words), "{said}");
+    }
 }
 
 /// Components, a buffer of one component, and a monitor of this event that does this.
@@ -176,7 +276,62 @@ const COMPONENTS: &[(&str, &str, &str)] = &[
         ("send frames", "restart nav", "nobody may restart nav; write restarted-by = \"root\" in a [[component]] of its own"),
 ];
 
-/// The files of other tools have their own: `crates/formats/tests/monitors.rs`.
+/// What a system file beside these automata says of a monitor with these keys.
+fn of_model(folder: &Path, keys: &str) -> Result<System, String> {
+    let text = format!("{HEAD}[[monitor]]\nname = 'm'\n{keys}\n");
+    System::parse_toml(&text, &folder.join("x.toml")).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn an_automaton_of_another_tool_is_the_model_of_a_monitor_and_what_is_wrong_with_it_is_refused() {
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/monitors"));
+    for (model, events) in [
+        ("one-at-a-time.dot", "start = 'start nav', complete = 'complete nav'"),
+        ("in-turn.hoa", "read = 'start nav', write = 'complete nav'"),
+    ] {
+        let system = of_model(examples, &format!("model = '{model}'\nevents = {{ {events} }}")).expect(model);
+        assert_eq!(system.monitors[0].automata.len(), 1);
+        assert_eq!(system.monitors[0].property.to_string(), "always not violation");
+    }
+    let folder = std::env::temp_dir().join(format!("tactus-model-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let initial = "digraph g {\n\"__init_a\" -> \"a\";\n";
+    for (name, edges) in [
+        ("reset.dot", "\"a\" -> \"b\" [ label = \"e;reset(clk)\" ];"),
+        ("word.dot", "\"a\" -> \"always\" [ label = \"go\" ]; \"always\" -> \"a\" [ label = \"done\" ];"),
+        ("all.dot", "\"a\" -> \"a\" [ label = \"go\\ndone\" ];"),
+    ] {
+        std::fs::write(folder.join(name), format!("{initial}{edges}\n}}\n")).expect("a file");
+    }
+    std::fs::copy(examples.join("one-at-a-time.dot"), folder.join("sound.dot")).expect("a file");
+    std::fs::write(folder.join("sound.oil"), "").expect("a file");
+    let events = "events = { start = 'start nav', complete = 'complete nav' }";
+    for (keys, place, words) in [
+        (format!("model = 'sound.dot'\nproperty = 'always start'\n{events}"), "x.toml:13:", "property stands beside model"),
+        (format!("model = 'sound.oil'\n{events}"), "x.toml:13:", "ends neither in .dot nor in .hoa; name an automaton"),
+        (format!("model = 'none.dot'\n{events}"), "x.toml:13:", "cannot be read: "),
+        (format!("model = 3\n{events}"), "x.toml:13:", "the name of a .dot or .hoa file in quotes"),
+        (
+            "model = 'sound.dot'\nevents = { start = 'start nav' }".to_owned(),
+            "x.toml:13:",
+            "the model names the event \"complete\", of which events does not say what it is; write events = { complete = ",
+        ),
+        (
+            "model = 'sound.dot'\nevents = { start = 'start nav', complete = 'complete nav', lost = 'miss nav' }".to_owned(),
+            "x.toml:13:",
+            "names the event \"lost\"",
+        ),
+        (format!("model = 'reset.dot'\n{events}"), "reset.dot:3:", "the event \"e\" resets the clock \"clk\""),
+        (format!("model = 'word.dot'\n{events}"), "x.toml:13:", "\"always\""),
+        (format!("model = 'all.dot'\n{events}"), "all.dot", "nothing could violate it"),
+    ] {
+        let said = of_model(&folder, &keys).expect_err(&keys);
+        assert!(said.lines().any(|line| line.contains(place) && line.contains(words)), "{keys}\n{said}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+/// The files of other tools have their own: `crates/monitor/tests/languages.rs`.
 #[test]
 fn more_than_fifty_kinds_of_wrong_monitors_are_told_apart() {
     let all = PROPERTIES.iter().map(|it| it.1).chain(COMPONENTS.iter().map(|it| it.2));

@@ -3,8 +3,10 @@
 //! A monitor may have any number of states; what ends a synthesis is the memory that it has asked for, or the steps that it has made,
 //! both counted as it goes. The work is counted and not timed, so that a property is refused on every machine or on none.
 
-use crate::obligations::MOST_OBLIGATIONS;
 use std::fmt;
+
+/// The most obligations, and the most propositions, of one formula.
+pub const MOST_OBLIGATIONS: usize = 128;
 
 /// Memory and work that a synthesis may still use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,12 +1,16 @@
 //! The graph of all clauses that a synthesis meets, and which of them can be satisfied at all.
 //!
+//! A node is a clause with what is carried of the past; where nothing looks back, a clause alone.
+//!
 //! An infinite path in the graph along a word meets its clause on that word if no until formula is put off for ever: each is, again
 //! and again, not postponed on the path. So a clause can be satisfied if and only if it reaches a strongly connected component,
 //! with at least one move inside, in which no until formula is postponed by all moves inside. (The generalised Büchi automaton of
 //! Gastin and Oddoux, CAV 2001, with acceptance on moves.)
 
 use crate::budget::{Budget, OverBudget};
-use crate::obligations::{Clause, Letter, Obligations};
+use crate::letter::Letter;
+use crate::obligations::{Clause, Obligations};
+use crate::past::Carried;
 use std::collections::{HashMap, VecDeque};
 
 /// A move on some letter, with its destination in the graph.
@@ -19,20 +23,26 @@ pub(crate) struct Edge {
     pub to: u32,
 }
 
-/// The moves of one clause, sorted by what they look at of the letter.
+/// What a clause looks at of a letter, and what is carried to the next event.
+type Look = (Letter, Carried);
+
+/// The moves of one node, sorted by what they look at.
 struct Row {
     /// The propositions on which the moves depend.
     support: Letter,
     /// For each combination of those that occurs: its first edge.
-    first: Vec<(Letter, u32)>,
+    first: Vec<(Look, u32)>,
     edges: Vec<Edge>,
 }
 
-/// Clauses by number, and the moves from each.
+/// A clause and what is carried of the past.
+pub(crate) type Node = (Carried, Clause);
+
+/// Nodes by number, and the moves from each.
 pub(crate) struct ClauseGraph {
-    pub clauses: Vec<Clause>,
+    pub nodes: Vec<Node>,
     rows: Vec<Row>,
-    numbers: HashMap<Clause, u32>,
+    numbers: HashMap<Node, u32>,
     components: Vec<u32>,
     /// By component: whether it holds a satisfying cycle, and whether it reaches one.
     accepting: Vec<bool>,
@@ -47,49 +57,54 @@ impl ClauseGraph {
         alphabet: &[Letter],
         budget: &mut Budget,
     ) -> Result<ClauseGraph, OverBudget> {
-        let (mut clauses, mut numbers, mut rows) = (Vec::new(), HashMap::new(), Vec::new());
-        let mut number = |clause: Clause, clauses: &mut Vec<Clause>| {
-            *numbers.entry(clause).or_insert_with(|| {
-                clauses.push(clause);
-                clauses.len() as u32 - 1
+        let (mut nodes, mut numbers, mut rows) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut number = |node: Node, nodes: &mut Vec<Node>| {
+            *numbers.entry(node).or_insert_with(|| {
+                nodes.push(node);
+                nodes.len() as u32 - 1
             })
         };
         for &start in starts {
-            number(start, &mut clauses);
+            number((0, start), &mut nodes);
         }
-        while rows.len() < clauses.len() {
-            let clause = clauses[rows.len()];
+        while rows.len() < nodes.len() {
+            let (carried, clause) = nodes[rows.len()];
             let support = obligations.support(clause);
-            budget.work(alphabet.len())?;
+            budget.work(alphabet.len() * (1 + obligations.past().effort()))?;
             // What the moves look at of each letter, with one that looks so.
-            let mut looks: Vec<(Letter, Letter)> = alphabet.iter().map(|letter| (letter & support, *letter)).collect();
+            let look = |letter: &Letter| {
+                let (read, next) = obligations.past().read(carried, *letter);
+                ((read & support, next), *letter)
+            };
+            let mut looks: Vec<(Look, Letter)> = alphabet.iter().map(look).collect();
             looks.sort_unstable();
             looks.dedup_by_key(|(look, _)| *look);
             let mut row = Row { support, first: Vec::with_capacity(looks.len()), edges: Vec::new() };
             for (look, letter) in looks {
                 row.first.push((look, row.edges.len() as u32));
-                for choice in obligations.moves(clause, look, budget)? {
-                    let to = number(choice.next, &mut clauses);
+                for choice in obligations.moves(clause, look.0, budget)? {
+                    let to = number((look.1, choice.next), &mut nodes);
                     row.edges.push(Edge { letter, postponed: choice.postponed, to });
                 }
             }
-            budget.take(row.edges.len() * size_of::<Edge>() + row.first.len() * size_of::<(Letter, u32)>())?;
-            budget.take(3 * size_of::<Clause>() + size_of::<Row>())?;
+            budget.take(row.edges.len() * size_of::<Edge>() + row.first.len() * size_of::<(Look, u32)>())?;
+            budget.take(3 * size_of::<Node>() + size_of::<Row>())?;
             rows.push(row);
         }
         let mut graph =
-            ClauseGraph { clauses, rows, numbers, components: vec![], accepting: vec![], satisfiable: vec![] };
+            ClauseGraph { nodes, rows, numbers, components: vec![], accepting: vec![], satisfiable: vec![] };
         graph.find_components();
         Ok(graph)
     }
 
-    pub fn number(&self, clause: Clause) -> Option<u32> {
-        self.numbers.get(&clause).copied()
+    pub fn number(&self, node: Node) -> Option<u32> {
+        self.numbers.get(&node).copied()
     }
-    /// The moves of a clause on a letter.
-    pub fn on(&self, clause: u32, letter: Letter) -> &[Edge] {
-        let Row { support, first, edges } = &self.rows[clause as usize];
-        let Ok(place) = first.binary_search_by_key(&(letter & support), |(look, _)| *look) else { return &[] };
+    /// The moves of a node on a letter with what is said of the past, and what is carried on.
+    pub fn on(&self, node: u32, (letter, carried): (Letter, Carried)) -> &[Edge] {
+        let Row { support, first, edges } = &self.rows[node as usize];
+        let look = (letter & support, carried);
+        let Ok(place) = first.binary_search_by_key(&look, |(look, _)| *look) else { return &[] };
         let end = first.get(place + 1).map_or(edges.len(), |(_, next)| *next as usize);
         &edges[first[place].1 as usize..end]
     }
@@ -101,7 +116,7 @@ impl ClauseGraph {
     /// Tarjan's algorithm with a stack of its own; a component is closed after all that it reaches.
     fn find_components(&mut self) {
         const NEW: u32 = u32::MAX;
-        let count = self.clauses.len();
+        let count = self.nodes.len();
         self.components = vec![NEW; count];
         let (mut order, mut low, mut clock) = (vec![NEW; count], vec![0; count], 0);
         let (mut open, mut path) = (Vec::new(), Vec::new());

@@ -17,8 +17,10 @@ pub const MOST_STAGES: usize = 8;
 pub const CONDITION: u8 = 1;
 /// Class bit: what the rule demands of it holds after the event.
 pub const DEMAND: u8 = 2;
+/// Class bit: the property is violated by this event, whatever the time. Of responses and freshness only.
+pub const BROKEN: u8 = 4;
 
-/// What a monitor with a clock watches. A *condition* and a *demand* are Boolean formulas over events and states.
+/// What a monitor with a clock watches. A *condition* and a *demand* say what is and what was, of events and states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
     /// After the condition, the demand at some event at most this much later; the same event counts.
@@ -146,7 +148,7 @@ impl<'t> TimedStepper<'t> {
                 } else if condition && stamp == NONE {
                     self.stamps[0] = now;
                 }
-                true
+                class & BROKEN == 0
             }
             Rule::Invariance(length) => {
                 let bound = condition || within(length);
@@ -159,7 +161,7 @@ impl<'t> TimedStepper<'t> {
                 if demand {
                     self.stamps[0] = now;
                 }
-                !condition || demand || within(length)
+                class & BROKEN == 0 && (!condition || demand || within(length))
             }
             Rule::LeastDistance(length) => {
                 let early = condition && stamp != NONE && now.since(stamp) < length;

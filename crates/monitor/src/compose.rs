@@ -7,10 +7,11 @@
 
 use crate::automaton::{Automaton, AutomatonError, Compiled};
 use crate::budget::{Budget, OverBudget};
+use crate::error::SynthesisError;
 use crate::formula::Formula;
+use crate::letter::Letter;
 use crate::moore::{explore, Moore};
-use crate::obligations::Letter;
-use crate::synthesis::{Synthesis, SynthesisError};
+use crate::synthesis::Synthesis;
 use crate::verdict::Verdict;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;

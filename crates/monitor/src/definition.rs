@@ -99,6 +99,13 @@ pub enum BuildError {
         /// The limit.
         limit: u64,
     },
+    /// Two names for one occurrence, which would step twice.
+    SameOccurrence {
+        /// The names.
+        names: [String; 2],
+        /// What both are.
+        what: Occurrence,
+    },
     /// An event that neither the property nor an automaton names.
     UnusedEvent {
         /// Its name.
@@ -116,6 +123,10 @@ impl fmt::Display for BuildError {
                 f,
                 "its table has {bytes} bytes, more than the {limit} granted; minimise it, choose the encoding bit-string, or \
                  write a larger table-limit"
+            ),
+            BuildError::SameOccurrence { names: [a, b], what } => write!(
+                f,
+                "the events {a:?} and {b:?} are both \"{what}\", which would count twice each time; write {a} in place of {b}"
             ),
             BuildError::UnusedEvent { event } => write!(
                 f,
@@ -165,6 +176,11 @@ impl Monitor {
     /// # Errors
     /// See [`BuildError`].
     pub fn build(&self) -> Result<Built, BuildError> {
+        for (n, (name, what)) in self.events.iter().enumerate() {
+            if let Some((first, _)) = self.events[..n].iter().find(|(_, known)| known == what) {
+                return Err(BuildError::SameOccurrence { names: [first.clone(), name.clone()], what: what.clone() });
+            }
+        }
         let ingredients = Ingredients {
             property: self.property.clone(),
             events: self.events.iter().map(|(name, _)| name.clone()).collect(),

@@ -1,4 +1,4 @@
-//! Formulas of linear temporal logic, with the bounded operators of time, and how they are printed.
+//! Formulas of linear temporal logic with past, with bounds in events and in time, and how they are printed.
 //!
 //! A printed formula is read back by [`Formula::parse`] as the same formula.
 
@@ -8,8 +8,9 @@ use tactus_time::Duration;
 
 /// A property of a sequence of events.
 ///
-/// Every operator is about the position at which it stands and those after it; [`Formula::Within`] may also look back.
-/// Semantics of the operators without time: Pnueli, FOCS 1977; weak until and release as in Baier and Katoen, section 5.1.
+/// Every operator is about the position at which it stands and those after it, or those before it.
+/// Semantics of the operators without time: Pnueli, FOCS 1977; weak until and release as in Baier and Katoen, section 5.1; those of the
+/// past as in Lichtenstein, Pnueli and Zuck, 1985: before the first event nothing holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Formula {
     /// Holds everywhere.
@@ -40,19 +41,59 @@ pub enum Formula {
     WeakUntil(Box<Formula>, Box<Formula>),
     /// The second holds up to and including the first event at which the first operand holds, or for ever.
     Release(Box<Formula>, Box<Formula>),
-    /// An operator with a bound on time.
-    Within(Span, Duration, Box<Formula>),
+    /// Held at the event before; at the first event it does not hold.
+    Previously(Box<Formula>),
+    /// Held at every event until now, this one included.
+    Historically(Box<Formula>),
+    /// Holds now or held at some event before.
+    Once(Box<Formula>),
+    /// The second held at some event, this one included, and the first at every event after it, this one included.
+    Since(Box<Formula>, Box<Formula>),
+    /// An operator with an interval.
+    Within(Span, Interval, Box<Formula>),
+    /// Until, with the second operand in the interval.
+    UntilWithin(Interval, Box<Formula>, Box<Formula>),
+    /// Since, with the second operand in the interval.
+    SinceWithin(Interval, Box<Formula>, Box<Formula>),
 }
 
-/// The operators that take a bound on time.
+/// How far away what an operator speaks of may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Interval {
+    /// At most this much time.
+    Time(Duration),
+    /// A number of events, this one being 0 away; [`FARTHEST`] at most.
+    Events {
+        /// No fewer.
+        least: u32,
+        /// No more.
+        most: u32,
+    },
+}
+
+/// The most events that an interval reaches.
+pub const FARTHEST: u32 = 128;
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Interval::Time(length) => write!(f, "[<= {}]", exact(*length)),
+            Interval::Events { least, most } => write!(f, "[{least}, {most}]"),
+        }
+    }
+}
+
+/// The operators of one operand that take an interval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Span {
-    /// At some event at most this much later.
+    /// At some later event.
     Eventually,
-    /// At every event at most this much later.
+    /// At every later event.
     Always,
-    /// At some event at most this much earlier.
+    /// At some earlier event.
     Once,
+    /// At every earlier event.
+    Historically,
 }
 
 impl Span {
@@ -62,7 +103,12 @@ impl Span {
             Span::Eventually => "eventually",
             Span::Always => "always",
             Span::Once => "once",
+            Span::Historically => "historically",
         }
+    }
+    /// Whether it speaks of what was.
+    pub const fn is_past(self) -> bool {
+        matches!(self, Span::Once | Span::Historically)
     }
 }
 
@@ -86,10 +132,24 @@ impl Formula {
         use Formula::*;
         match self {
             True | False | Atom(_) => vec![],
-            Not(a) | Next(a) | Always(a) | Eventually(a) | Within(_, _, a) => vec![a],
-            And(a, b) | Or(a, b) | Implies(a, b) | Iff(a, b) | Until(a, b) | WeakUntil(a, b) | Release(a, b) => {
-                vec![a, b]
-            }
+            Not(a)
+            | Next(a)
+            | Always(a)
+            | Eventually(a)
+            | Previously(a)
+            | Historically(a)
+            | Once(a)
+            | Within(_, _, a) => vec![a],
+            And(a, b)
+            | Or(a, b)
+            | Implies(a, b)
+            | Iff(a, b)
+            | Until(a, b)
+            | WeakUntil(a, b)
+            | Release(a, b)
+            | Since(a, b)
+            | UntilWithin(_, a, b)
+            | SinceWithin(_, a, b) => vec![a, b],
         }
     }
     /// The names of its propositions, sorted.
@@ -108,34 +168,23 @@ impl Formula {
         let below: usize = self.operands().iter().map(|operand| operand.operators()).sum();
         below + usize::from(!self.operands().is_empty())
     }
-    /// Whether no operator in it speaks of another position than the present one.
-    pub fn is_boolean(&self) -> bool {
+    /// Whether an operator in it speaks of what comes later.
+    pub fn looks_ahead(&self) -> bool {
         use Formula::*;
         match self {
-            Next(_) | Always(_) | Eventually(_) | Until(..) | WeakUntil(..) | Release(..) | Within(..) => false,
-            other => other.operands().iter().all(|operand| operand.is_boolean()),
+            Next(_) | Always(_) | Eventually(_) | Until(..) | WeakUntil(..) | Release(..) | UntilWithin(..) => true,
+            Within(span, ..) if !span.is_past() => true,
+            other => other.operands().iter().any(|operand| operand.looks_ahead()),
         }
     }
     /// Whether it holds a bound on time anywhere.
     pub fn is_timed(&self) -> bool {
-        matches!(self, Formula::Within(..)) || self.operands().iter().any(|operand| operand.is_timed())
-    }
-    /// The value of a Boolean formula at one position; `holds` tells which propositions hold there.
-    ///
-    /// Nothing if the formula speaks of another position ([`Formula::is_boolean`]).
-    pub fn value(&self, holds: &impl Fn(&str) -> bool) -> Option<bool> {
-        use Formula::*;
-        Some(match self {
-            True => true,
-            False => false,
-            Atom(name) => holds(name),
-            Not(a) => !a.value(holds)?,
-            And(a, b) => a.value(holds)? & b.value(holds)?,
-            Or(a, b) => a.value(holds)? | b.value(holds)?,
-            Implies(a, b) => !a.value(holds)? | b.value(holds)?,
-            Iff(a, b) => a.value(holds)? == b.value(holds)?,
-            _ => return None,
-        })
+        use Formula::{SinceWithin, UntilWithin, Within};
+        let interval = match self {
+            Within(_, interval, _) | UntilWithin(interval, ..) | SinceWithin(interval, ..) => Some(interval),
+            _ => None,
+        };
+        matches!(interval, Some(Interval::Time(_))) || self.operands().iter().any(|operand| operand.is_timed())
     }
     /// How tightly the operator at the top binds; the larger the tighter.
     fn rank(&self) -> u8 {
@@ -144,7 +193,8 @@ impl Formula {
             Formula::Implies(..) => 1,
             Formula::Or(..) => 2,
             Formula::And(..) => 3,
-            Formula::Until(..) | Formula::WeakUntil(..) | Formula::Release(..) => 4,
+            Formula::Until(..) | Formula::WeakUntil(..) | Formula::Release(..) | Formula::Since(..) => 4,
+            Formula::UntilWithin(..) | Formula::SinceWithin(..) => 4,
             _ => 5,
         }
     }
@@ -165,9 +215,15 @@ impl fmt::Display for Formula {
             True => return f.write_str("true"),
             False => return f.write_str("false"),
             Atom(name) => return f.write_str(name),
-            Within(span, bound, a) => {
-                write!(f, "{}[<= {}] ", span.word(), exact(*bound))?;
+            Within(span, interval, a) => {
+                write!(f, "{}{interval} ", span.word())?;
                 return tight(f, a, 4);
+            }
+            UntilWithin(interval, a, b) | SinceWithin(interval, a, b) => {
+                tight(f, a, 4)?;
+                let word = if matches!(self, UntilWithin(..)) { "until" } else { "since" };
+                write!(f, " {word}{interval} ")?;
+                return tight(f, b, 4);
             }
             Not(_) => "not ",
             Next(_) => "next ",
@@ -180,6 +236,10 @@ impl fmt::Display for Formula {
             Until(..) => "until",
             WeakUntil(..) => "unless",
             Release(..) => "release",
+            Previously(_) => "previously ",
+            Historically(_) => "historically ",
+            Once(_) => "once ",
+            Since(..) => "since",
         };
         match self.operands()[..] {
             [a] => {

@@ -36,7 +36,13 @@ mod draw;
 #[cfg(feature = "std")]
 mod encode;
 #[cfg(feature = "std")]
+mod error;
+#[cfg(feature = "std")]
 mod formula;
+#[cfg(feature = "std")]
+mod languages;
+#[cfg(feature = "std")]
+mod letter;
 #[cfg(feature = "std")]
 mod moore;
 #[cfg(feature = "std")]
@@ -46,29 +52,36 @@ mod occurrence;
 #[cfg(feature = "std")]
 mod parse;
 #[cfg(feature = "std")]
+mod past;
+#[cfg(feature = "std")]
 mod property;
 #[cfg(feature = "std")]
 mod synthesis;
 #[cfg(feature = "std")]
 mod timed;
+#[cfg(feature = "std")]
+mod tokens;
 
 #[cfg(feature = "std")]
 pub use {
     alphabet::alphabet,
     automaton::{Automaton, AutomatonError, Transition},
-    budget::{Budget, OverBudget},
+    budget::{Budget, OverBudget, MOST_OBLIGATIONS},
     clauses::Lasso,
     compose::{ComposeError, Composed, Specification},
     definition::{Action, BuildError, Built, Monitor, DEFAULT_TABLE_LIMIT},
     encode::{encode, Encoded, Operations},
-    formula::{Formula, Span},
+    error::SynthesisError,
+    formula::{Formula, Interval, Span, FARTHEST},
+    languages::{read_dot, read_hoa, read_oil, LanguageError, Oil, OilAction, OilEvent, OilRule, VIOLATION},
+    letter::{all_letters, Letter, MOST_FREE_ATOMS},
     moore::Moore,
-    obligations::{Letter, MOST_OBLIGATIONS},
     occurrence::{Integrity, Occurrence, OccurrenceError, OccurrenceKind, SubjectKind},
-    parse::{ParseError, DEEPEST, LONGEST},
+    parse::DEEPEST,
     property::{Bound, Property},
-    synthesis::{all_letters, Synthesis, SynthesisError, MOST_FREE_ATOMS},
+    synthesis::Synthesis,
     timed::{Timed, TimedError},
+    tokens::{ParseError, LONGEST},
 };
 
 /// The examples of the crate's page, which are run as tests.

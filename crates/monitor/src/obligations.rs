@@ -6,19 +6,17 @@
 //! of which must hold from the next event on. What the letter refutes is never multiplied out. This is a one-way
 //! alternating automaton in which an obligation is only ever followed by itself or by smaller ones.
 
-use crate::budget::{Budget, OverBudget};
-use crate::formula::Formula;
+use crate::budget::{Budget, OverBudget, MOST_OBLIGATIONS};
+use crate::error::SynthesisError;
+use crate::formula::{Formula, Interval, Span};
+use crate::letter::Letter;
+use crate::past::Past;
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::rc::Rc;
-
-/// A set of propositions: bit `i` is the `i`-th one.
-pub type Letter = u128;
 
 /// A set of obligations, all of which are to be met: bit `i` is the `i`-th one.
 pub(crate) type Clause = u128;
-
-/// The most obligations, and the most propositions, of one formula.
-pub const MOST_OBLIGATIONS: usize = 128;
 
 /// One way to meet a clause on a letter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -81,7 +79,8 @@ enum Node {
 
 /// The formulas of one synthesis, each kept once.
 pub(crate) struct Obligations<'a> {
-    atoms: &'a [String],
+    /// The propositions, and what is said of the past, whose values are further ones.
+    past: Past,
     nodes: Vec<Node>,
     /// By node: the propositions of the present event on which its moves depend.
     supports: Vec<Letter>,
@@ -93,12 +92,13 @@ pub(crate) struct Obligations<'a> {
     expansions: HashMap<(NodeId, Letter), Rc<[Move]>>,
     /// Formulas already in normal form, by where they stand; the formula outlives the synthesis.
     normal: HashMap<(*const Formula, bool), NodeId>,
+    formula: PhantomData<&'a Formula>,
 }
 
 impl<'a> Obligations<'a> {
-    pub fn new(atoms: &'a [String]) -> Self {
+    pub fn new(atoms: &[String]) -> Self {
         Obligations {
-            atoms,
+            past: Past::new(atoms),
             nodes: vec![],
             supports: vec![],
             known: HashMap::new(),
@@ -106,6 +106,7 @@ impl<'a> Obligations<'a> {
             numbers: HashMap::new(),
             expansions: HashMap::new(),
             normal: HashMap::new(),
+            formula: PhantomData,
         }
     }
 
@@ -168,17 +169,23 @@ impl<'a> Obligations<'a> {
         }
     }
 
-    /// The formula, or its negation, in negation normal form. Nothing if it holds a bound on time or an unknown proposition.
-    pub fn normal(&mut self, formula: &'a Formula, positive: bool) -> Option<NodeId> {
+    /// What is said of the past.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The formula, or its negation, in negation normal form.
+    pub fn normal(&mut self, formula: &'a Formula, positive: bool) -> Result<NodeId, SynthesisError> {
         use Formula::*;
         if let Some(&known) = self.normal.get(&(std::ptr::from_ref(formula), positive)) {
-            return Some(known);
+            return Ok(known);
         }
         let node = match (formula, positive) {
             (True, value) => self.constant(value),
             (False, value) => self.constant(!value),
-            (Atom(name), _) => {
-                let atom = self.atoms.iter().position(|known| known == name)?;
+            (Atom(_) | Previously(_) | Historically(_) | Once(_) | Since(..) | SinceWithin(..), _)
+            | (Within(Span::Once | Span::Historically, ..), _) => {
+                let atom = self.past.output(formula)?;
                 self.node(Node::Literal(atom, positive))
             }
             (Not(a), _) => self.normal(a, !positive)?,
@@ -236,10 +243,34 @@ impl<'a> Obligations<'a> {
                 let both = self.both(a, b);
                 self.until(b, both)
             }
-            (Within(..), _) => return None,
+            (Within(span, Interval::Events { least, most }, a), _) => {
+                // Always is that never does the opposite come.
+                let comes = (*span == Span::Eventually) == positive;
+                let (any, a) = (self.constant(comes), self.normal(a, positive)?);
+                self.bounded((any, a), (*least, *most), comes)
+            }
+            (UntilWithin(Interval::Events { least, most }, a, b), _) => {
+                let operands = (self.normal(a, positive)?, self.normal(b, positive)?);
+                self.bounded(operands, (*least, *most), positive)
+            }
+            (Within(_, Interval::Time(_), _) | UntilWithin(Interval::Time(_), ..), _) => {
+                return Err(SynthesisError::Timed)
+            }
         };
         self.normal.insert((std::ptr::from_ref(formula), positive), node);
-        Some(node)
+        Ok(node)
+    }
+    /// `a until b` with b so many events away; or its dual, with both operands negated already.
+    fn bounded(&mut self, (a, b): (NodeId, NodeId), (least, most): (u32, u32), until: bool) -> NodeId {
+        let mut node = b;
+        for away in (0..most).rev() {
+            let later = self.next(node);
+            node = if until { self.both(a, later) } else { self.either(a, later) };
+            if away >= least {
+                node = if until { self.either(b, node) } else { self.both(b, node) };
+            }
+        }
+        node
     }
 
     fn bit(&mut self, node: NodeId) -> Result<Clause, OverBudget> {

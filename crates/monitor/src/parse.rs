@@ -1,142 +1,15 @@
 //! Reading a property from text.
 //!
-//! From loose to tight: `<->`, `->` (to the right), `or`, `and`, `until` / `unless` / `release` (to the right), and what
-//! stands before its operand: `not`, `next`, `always`, `eventually`. The signs and letters of other tools are understood.
+//! From loose to tight: `<->`, `->` (to the right), `or`, `and`, `until` / `unless` / `release` / `since` (to the right), and what
+//! stands before its operand: `not`, `next`, `always`, `previously` … The signs and letters of other tools are understood.
 
-use crate::formula::{Formula, Span};
-use crate::property::{Bound, Property};
-use std::fmt;
+use crate::formula::{Formula, Interval, Span, FARTHEST};
+use crate::property::{self, Property};
+use crate::tokens::{tokens, ParseError, Token};
 use tactus_time::Duration;
 
 /// The deepest nesting of a formula that is read.
 pub const DEEPEST: usize = 200;
-
-/// The most words and signs of a property that is read.
-pub const LONGEST: usize = 4_000;
-
-/// Why a text is not a property.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ParseError {
-    /// Where in the text, in characters from 1.
-    pub column: usize,
-    /// What is wrong there, and what to write instead.
-    pub message: String,
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column {} of the property: {}", self.column, self.message)
-    }
-}
-
-impl std::error::Error for ParseError {}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Token {
-    Word(String),
-    Number(u64),
-    Sign(&'static str),
-    End,
-}
-
-/// The signs, the longer before those that they begin with, and what they stand for.
-const SIGNS: &[(&str, &str)] = &[
-    ("<->", "<->"),
-    ("<=>", "<->"),
-    ("->", "->"),
-    ("=>", "->"),
-    ("→", "->"),
-    ("<=", "<="),
-    (">=", ">="),
-    ("≤", "<="),
-    ("≥", ">="),
-    ("&&", "and"),
-    ("&", "and"),
-    ("∧", "and"),
-    ("||", "or"),
-    ("|", "or"),
-    ("∨", "or"),
-    ("!", "not"),
-    ("¬", "not"),
-    ("~", "not"),
-    ("[]", "always"),
-    ("<>", "eventually"),
-    ("□", "always"),
-    ("◇", "eventually"),
-    ("(", "("),
-    (")", ")"),
-    ("[", "["),
-    ("]", "]"),
-    (",", ","),
-];
-
-/// The words and letters of the language, and what they stand for.
-const WORDS: &[(&str, &str)] = &[
-    ("true", "true"),
-    ("false", "false"),
-    ("not", "not"),
-    ("and", "and"),
-    ("or", "or"),
-    ("implies", "->"),
-    ("imply", "->"),
-    ("iff", "<->"),
-    ("next", "next"),
-    ("X", "next"),
-    ("always", "always"),
-    ("G", "always"),
-    ("eventually", "eventually"),
-    ("F", "eventually"),
-    ("until", "until"),
-    ("U", "until"),
-    ("unless", "unless"),
-    ("W", "unless"),
-    ("release", "release"),
-    ("R", "release"),
-    ("V", "release"),
-    ("once", "once"),
-    ("distance", "distance"),
-    ("latency", "latency"),
-];
-
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ParseError> {
-    let (mut out, mut rest, mut column) = (Vec::new(), text, 1);
-    while let Some(first) = rest.chars().next() {
-        let (token, length) = if first.is_whitespace() {
-            (None, first.len_utf8())
-        } else if first.is_ascii_digit() {
-            let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            let message = || format!("the number {} is too large; write it in a larger unit", &rest[..length]);
-            let number = rest[..length].parse().map_err(|_| ParseError { column, message: message() })?;
-            (Some(Token::Number(number)), length)
-        } else if first.is_alphabetic() || first == '_' {
-            let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-            let length = rest.find(|c: char| !inside(c)).unwrap_or(rest.len());
-            let word = &rest[..length];
-            let sign = WORDS.iter().find(|(written, _)| *written == word);
-            (Some(sign.map_or_else(|| Token::Word(word.into()), |(_, sign)| Token::Sign(sign))), length)
-        } else if let Some((written, sign)) = SIGNS.iter().find(|(written, _)| rest.starts_with(written)) {
-            (Some(Token::Sign(sign)), written.len())
-        } else {
-            let message = format!(
-                "the sign {first:?} is not part of the language; a name has letters, digits, '_' and '.', and the operators are \
-                 always, eventually, next, until, unless, release, not, and, or, ->"
-            );
-            return Err(ParseError { column, message });
-        };
-        if let Some(token) = token {
-            out.push((column, token));
-        }
-        if out.len() > LONGEST {
-            let message =
-                format!("the property has more than {LONGEST} words and signs; split it into several monitors");
-            return Err(ParseError { column, message });
-        }
-        column += rest[..length].chars().count();
-        rest = &rest[length..];
-    }
-    out.push((column, Token::End));
-    Ok(out)
-}
 
 struct Reader {
     tokens: Vec<(usize, Token)>,
@@ -145,6 +18,17 @@ struct Reader {
 }
 
 type Read<T> = Result<T, ParseError>;
+
+/// What makes a formula of the operand behind it.
+type Prefix = fn(Box<Formula>) -> Formula;
+
+/// An end of an interval.
+#[derive(Clone, Copy, PartialEq)]
+enum Bound {
+    Zero,
+    Time(Duration),
+    Events(u32),
+}
 
 impl Reader {
     fn peek(&self) -> &Token {
@@ -217,43 +101,111 @@ impl Reader {
     }
     fn until(&mut self) -> Read<Formula> {
         let left = self.unary()?;
-        let make = if self.take("until") {
-            Formula::Until
+        let (word, make) = if self.take("until") {
+            ("until", Formula::Until as fn(Box<Formula>, Box<Formula>) -> Formula)
         } else if self.take("unless") {
-            Formula::WeakUntil
+            ("unless", Formula::WeakUntil as _)
         } else if self.take("release") {
-            Formula::Release
+            ("release", Formula::Release as _)
+        } else if self.take("since") {
+            ("since", Formula::Since as _)
         } else {
             return Ok(left);
         };
+        let interval = self.interval()?;
         let right = self.deeper(Self::until)?;
-        Ok(make(Box::new(left), Box::new(right)))
+        let (left, right) = (Box::new(left), Box::new(right));
+        Ok(match interval {
+            None => make(left, right),
+            Some(interval) if word == "until" => Formula::UntilWithin(interval, left, right),
+            Some(interval) if word == "since" => Formula::SinceWithin(interval, left, right),
+            Some(_) => {
+                return self.fail(format!(
+                    "{word} takes no interval; until, since, eventually, always, once and historically do"
+                ))
+            }
+        })
     }
     fn unary(&mut self) -> Read<Formula> {
         self.deeper(|reader| {
-            for (sign, make) in [("not", Formula::Not as fn(Box<Formula>) -> Formula), ("next", Formula::Next)] {
+            let plain: [(&str, Prefix); 3] =
+                [("not", Formula::Not), ("next", Formula::Next), ("previously", Formula::Previously)];
+            for (sign, make) in plain {
                 if reader.take(sign) {
                     return Ok(make(Box::new(reader.unary()?)));
                 }
             }
-            for span in [Span::Always, Span::Eventually, Span::Once] {
-                if !reader.take(span.word()) {
-                    continue;
+            let spans: [(Span, Prefix); 4] = [
+                (Span::Always, Formula::Always),
+                (Span::Eventually, Formula::Eventually),
+                (Span::Once, Formula::Once),
+                (Span::Historically, Formula::Historically),
+            ];
+            for (span, make) in spans {
+                if reader.take(span.word()) {
+                    let interval = reader.interval()?;
+                    let operand = Box::new(reader.unary()?);
+                    return Ok(match interval {
+                        None => make(operand),
+                        Some(interval) => Formula::Within(span, interval, operand),
+                    });
                 }
-                if reader.take("[") {
-                    reader.expect("<=", "a bound is written [<= 20 ms]")?;
-                    let bound = reader.duration()?;
-                    reader.expect("]", "a bound is written [<= 20 ms]")?;
-                    return Ok(Formula::Within(span, bound, Box::new(reader.unary()?)));
-                }
-                return match span {
-                    Span::Always => Ok(Formula::Always(Box::new(reader.unary()?))),
-                    Span::Eventually => Ok(Formula::Eventually(Box::new(reader.unary()?))),
-                    Span::Once => reader.fail("once looks back and needs a bound: write once[<= 20 ms]"),
-                };
             }
             reader.operand()
         })
+    }
+    /// `[<= 20 ms]`, `[0 ms, 20 ms]`, `[<= 3]` or `[1, 3]`, if there is one.
+    fn interval(&mut self) -> Read<Option<Interval>> {
+        const WRITTEN: &str = "an interval is written [<= 20 ms], or [1, 3] in events";
+        if !self.take("[") {
+            return Ok(None);
+        }
+        let begins = self.at;
+        let first = if self.take("<=") { Bound::Zero } else { self.bound(true)? };
+        if self.tokens[begins].1 != Token::Sign("<=") {
+            self.expect(",", WRITTEN)?;
+        }
+        let last = self.bound(false)?;
+        self.expect("]", WRITTEN)?;
+        let interval = match (first, last) {
+            (Bound::Time(_), Bound::Time(_)) => {
+                self.at = begins;
+                return self.fail(
+                    "an interval of time that begins later than now takes a stamp for each event that waits, and a monitor has \
+                     one; write [<= …], and where nothing may come earlier, always (p -> always[<= …] not q) in a monitor of its own",
+                );
+            }
+            (Bound::Zero, Bound::Time(length)) => Interval::Time(length),
+            (Bound::Zero, Bound::Events(most)) => Interval::Events { least: 0, most },
+            (Bound::Events(least), Bound::Events(most)) if least <= most => Interval::Events { least, most },
+            _ => {
+                self.at = begins;
+                return self.fail("an interval goes from the less to the more, both in events or both in time");
+            }
+        };
+        if matches!(interval, Interval::Events { most, .. } if most > FARTHEST) {
+            self.at = begins;
+            return self.fail(format!("an interval reaches {FARTHEST} events at most; bound it by a time"));
+        }
+        Ok(Some(interval))
+    }
+    /// An end of an interval; the first may be 0.
+    fn bound(&mut self, first: bool) -> Read<Bound> {
+        let is_time = matches!(self.tokens.get(self.at + 1), Some((_, Token::Word(_))));
+        match *self.peek() {
+            Token::Number(0) if is_time && first => {
+                self.at += 1;
+                self.unit()?;
+                Ok(Bound::Zero)
+            }
+            Token::Number(_) if is_time => Ok(Bound::Time(self.duration()?)),
+            Token::Number(number) => {
+                self.at += 1;
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                Ok(if number == 0 && first { Bound::Zero } else { Bound::Events(number) })
+            }
+            _ => self.fail(format!("{}, where a number of events or a length of time is wanted", self.found())),
+        }
     }
     fn operand(&mut self) -> Read<Formula> {
         if self.take("true") {
@@ -276,7 +228,7 @@ impl Reader {
             return self.fail("distance and latency are whole properties; write a monitor of its own for this one");
         }
         self.fail(format!(
-            "{}, where a proposition, a bracket, not, next, always or eventually is wanted",
+            "{}, where a proposition, a bracket or an operator (not, next, always, once …) is wanted",
             self.found()
         ))
     }
@@ -285,7 +237,18 @@ impl Reader {
             return self.fail(format!("{}, where a length of time is wanted, such as 20 ms", self.found()));
         };
         self.at += 1;
-        let unit = match self.peek() {
+        let unit = self.unit()?;
+        let Some(nanoseconds) = number.checked_mul(unit) else {
+            return self.fail("this is longer than any run; shorten it");
+        };
+        if nanoseconds == 0 {
+            return self.fail("a bound of no time at all; write a longer one, or use a property without time");
+        }
+        Ok(Duration::from_nanos(nanoseconds))
+    }
+    /// The nanoseconds of a unit.
+    fn unit(&mut self) -> Read<u64> {
+        let nanoseconds = match self.peek() {
             Token::Word(unit) => match unit.as_str() {
                 "ns" => 1,
                 "us" | "µs" => 1_000,
@@ -295,21 +258,16 @@ impl Reader {
             },
             _ => return self.fail("a length of time needs its unit: ns, us, ms or s"),
         };
-        let Some(nanoseconds) = number.checked_mul(unit) else {
-            return self.fail("this is longer than any run; shorten it");
-        };
-        if nanoseconds == 0 {
-            return self.fail("a bound of no time at all; write a longer one, or use a property without time");
-        }
         self.at += 1;
-        Ok(Duration::from_nanos(nanoseconds))
+        Ok(nanoseconds)
     }
-    fn boolean(&mut self, of: &str) -> Read<Formula> {
+    /// A formula about the present event and those before it.
+    fn value(&mut self, of: &str) -> Read<Formula> {
         let at = self.at;
         let formula = self.formula()?;
-        if !formula.is_boolean() {
+        if formula.looks_ahead() || formula.is_timed() {
             self.at = at;
-            return self.fail(format!("{of} takes propositions joined with not, and, or; found {formula}"));
+            return self.fail(format!("{of} takes what is and what was, without a time; found {formula}"));
         }
         Ok(formula)
     }
@@ -317,21 +275,21 @@ impl Reader {
     fn property(&mut self) -> Read<Property> {
         let property = if self.take("distance") {
             self.expect("(", "write distance(event) >= 5 ms")?;
-            let of = self.boolean("distance")?;
+            let of = self.value("distance")?;
             self.expect(")", "write distance(event) >= 5 ms")?;
             let bound = if self.take(">=") {
-                Bound::AtLeast
+                property::Bound::AtLeast
             } else if self.take("<=") {
-                Bound::AtMost
+                property::Bound::AtMost
             } else {
                 return self.fail("a distance is bounded with >= or <=");
             };
             Property::Distance { of, bound, length: self.duration()? }
         } else if self.take("latency") {
             self.expect("(", "write latency(write, read, …) <= 20 ms")?;
-            let mut chain = vec![self.boolean("latency")?];
+            let mut chain = vec![self.value("latency")?];
             while self.take(",") {
-                chain.push(self.boolean("latency")?);
+                chain.push(self.value("latency")?);
             }
             if chain.len() < 2 {
                 return self.fail("a chain has two events or more: where the data is written and where it is read");

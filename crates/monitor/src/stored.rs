@@ -140,7 +140,8 @@ mod tests {
     use tactus_time::Instant;
 
     fn monitor(property: &str) -> Monitor {
-        let event = |name: &str| (name.to_owned(), crate::Occurrence::parse("mode").expect("an event"));
+        let event =
+            |name: &str| (name.to_owned(), crate::Occurrence::parse(&format!("start {name}")).expect("an event"));
         Monitor {
             name: "m".into(),
             property: Property::parse(property).expect("a property"),
@@ -166,6 +167,9 @@ mod tests {
             "distance(a or b or c) >= 2 ns",
             "distance(a or b or c) <= 4 ns",
             "latency(a, b, c) <= 7 ns",
+            "always (c -> a since previously b)",
+            "always (a -> (b or a) until[<= 6 ns] c)",
+            "always (a -> (b or a) since[<= 8 ns] c)",
         ];
         let mut tables = vec![7; 3];
         let built: Vec<_> = properties.map(|it| monitor(it).build().expect("a monitor")).into();

@@ -26,77 +26,13 @@
 
 use crate::budget::{Budget, OverBudget};
 use crate::clauses::{ClauseGraph, Lasso};
+use crate::error::SynthesisError;
 use crate::formula::Formula;
+use crate::letter::Letter;
 use crate::moore::{explore, Moore};
-use crate::obligations::{clause_is_weaker, weakest, Letter, Obligations};
+use crate::obligations::{clause_is_weaker, weakest, Obligations};
+use crate::past::Carried;
 use crate::verdict::Verdict;
-use std::fmt;
-
-/// The most propositions of which all combinations are taken as letters.
-pub const MOST_FREE_ATOMS: usize = 12;
-
-/// A formula of which no machine was made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SynthesisError {
-    /// It needs too much.
-    OverBudget(OverBudget),
-    /// It holds a bound on time, which the machines without a clock cannot watch.
-    Timed,
-    /// A proposition that is not among those given.
-    UnknownAtom {
-        /// Its name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// There are more propositions than letters have bits, or than can be combined freely.
-    TooManyAtoms {
-        /// How many there are.
-        count: usize,
-        /// How many there may be.
-        limit: usize,
-    },
-}
-
-impl From<OverBudget> for SynthesisError {
-    fn from(error: OverBudget) -> Self {
-        SynthesisError::OverBudget(error)
-    }
-}
-
-impl fmt::Display for SynthesisError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SynthesisError::OverBudget(error) => error.fmt(f),
-            SynthesisError::Timed => f.write_str(
-                "a bound on time stands where none can; the shapes with time are always (p -> eventually[<= d] q), \
-                 always (p -> always[<= d] r), always (p -> once[<= d] q), distance(p) and latency(p, q)",
-            ),
-            SynthesisError::UnknownAtom { name, known } => {
-                write!(f, "{name:?} is neither an event nor a state of an automaton; there are: {}", known.join(", "))
-            }
-            SynthesisError::TooManyAtoms { count, limit } => {
-                write!(
-                    f,
-                    "{count} propositions, more than the {limit} possible; split the property into several monitors"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SynthesisError {}
-
-/// All combinations of `atoms` propositions.
-///
-/// # Errors
-/// There are more than [`MOST_FREE_ATOMS`].
-pub fn all_letters(atoms: usize) -> Result<Vec<Letter>, SynthesisError> {
-    if atoms > MOST_FREE_ATOMS {
-        return Err(SynthesisError::TooManyAtoms { count: atoms, limit: MOST_FREE_ATOMS });
-    }
-    Ok((0..1 << atoms).collect())
-}
 
 /// The machine of a formula, and what its states mean.
 pub struct Synthesis {
@@ -106,9 +42,10 @@ pub struct Synthesis {
     states: Vec<State>,
 }
 
-/// Clauses by number, in order.
+/// What is carried of the past, and nodes by number, in order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
+    carried: Carried,
     yes: Vec<u32>,
     no: Vec<u32>,
 }
@@ -124,8 +61,8 @@ impl State {
     /// One state stands for all that have the same final verdict.
     fn settled(self) -> State {
         match self.verdict() {
-            Verdict::False => State { yes: vec![], no: vec![0] },
-            Verdict::True => State { yes: vec![0], no: vec![] },
+            Verdict::False => State { carried: 0, yes: vec![], no: vec![0] },
+            Verdict::True => State { carried: 0, yes: vec![0], no: vec![] },
             Verdict::NotYet => self,
         }
     }
@@ -138,7 +75,8 @@ impl Synthesis {
     /// that can occur makes verdicts earlier.
     ///
     /// # Errors
-    /// The formula names a proposition that is not in `atoms`, holds a bound on time, or needs more than the budget.
+    /// The formula names a proposition that is not in `atoms`, holds a bound on time, looks ahead from the past, or needs more than
+    /// the budget.
     pub fn new(
         formula: &Formula,
         atoms: &[String],
@@ -148,28 +86,27 @@ impl Synthesis {
         if atoms.len() > Letter::BITS as usize {
             return Err(SynthesisError::TooManyAtoms { count: atoms.len(), limit: Letter::BITS as usize });
         }
-        if formula.is_timed() {
-            return Err(SynthesisError::Timed);
-        }
         let mut obligations = Obligations::new(atoms);
         let mut starts = Vec::new();
         for positive in [true, false] {
-            let Some(node) = obligations.normal(formula, positive) else {
-                let unknown = |name: &String| !atoms.contains(name);
-                let name = formula.atoms().into_iter().find(unknown).unwrap_or_default();
-                return Err(SynthesisError::UnknownAtom { name, known: atoms.to_vec() });
-            };
+            let node = obligations.normal(formula, positive)?;
             starts.push(obligations.clause(node)?);
         }
         let graph = ClauseGraph::explore(&mut obligations, &starts, letters, budget)?;
-        let number = |clause| graph.number(clause).filter(|&clause| graph.is_satisfiable(clause)).into_iter().collect();
-        let initial = State { yes: number(starts[0]), no: number(starts[1]) }.settled();
+        let past = obligations.past();
+        let number = |clause| {
+            let node = graph.number((0, clause)).filter(|&node| graph.is_satisfiable(node));
+            node.into_iter().collect()
+        };
+        let initial = State { carried: 0, yes: number(starts[0]), no: number(starts[1]) }.settled();
         let step = |state: &State, input: usize, budget: &mut Budget| {
             if state.verdict().is_final() {
                 return Ok(state.clone());
             }
-            let mut after = |clauses| successors(&graph, clauses, letters[input], budget);
-            Ok(State { yes: after(&state.yes)?, no: after(&state.no)? }.settled())
+            budget.work(past.effort())?;
+            let read = past.read(state.carried, letters[input]);
+            let mut after = |nodes| successors(&graph, nodes, read, budget);
+            Ok(State { carried: read.1, yes: after(&state.yes)?, no: after(&state.no)? }.settled())
         };
         let size = |state: &State| (state.yes.len() + state.no.len()) * size_of::<u32>();
         let explored = explore(initial, letters.len(), budget, step, size)?;
@@ -194,19 +131,20 @@ impl Synthesis {
     }
 }
 
-/// The clauses that the moves of these lead to on a letter, without those that demand as much as another one.
+/// The nodes that the moves of these lead to on what is read, without those that demand as much as another one.
 fn successors(
     graph: &ClauseGraph,
-    clauses: &[u32],
-    letter: Letter,
+    nodes: &[u32],
+    read: (Letter, Carried),
     budget: &mut Budget,
 ) -> Result<Vec<u32>, OverBudget> {
-    let edges = clauses.iter().flat_map(|&clause| graph.on(clause, letter));
+    let edges = nodes.iter().flat_map(|&node| graph.on(node, read));
     let mut numbers: Vec<u32> = edges.map(|edge| edge.to).filter(|&to| graph.is_satisfiable(to)).collect();
-    budget.work(clauses.len() + numbers.len())?;
+    budget.work(nodes.len() + numbers.len())?;
     numbers.sort_unstable();
     numbers.dedup();
-    let clause = |number: &u32| graph.clauses[*number as usize];
+    // All of them carry the same.
+    let clause = |number: &u32| graph.nodes[*number as usize].1;
     let mut kept = weakest(numbers, |a, b| clause_is_weaker(&clause(a), &clause(b)), budget)?;
     kept.sort_unstable();
     Ok(kept)

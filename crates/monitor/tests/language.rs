@@ -23,6 +23,10 @@ fn printed_properties_of_time_are_read_back_as_the_same() {
         "always (p -> eventually[<= 10 ms] q)",
         "always (p -> always[<= 1500 us] (q or r))",
         "always (p and not r -> once[<= 1 s] q)",
+        "always (p -> r until[<= 10 ms] (q and s))",
+        "always (p -> (r until q) since[<= 7 ns] (r since s))",
+        "always (once p -> historically[<= 10 ms] not (p since r))",
+        "distance(p and previously q) <= 7 ns",
         "distance(p or q) >= 5 ms",
         "distance(p) <= 7 ns",
         "latency(p, q, r) <= 20 ms",
@@ -36,6 +40,14 @@ fn printed_properties_of_time_are_read_back_as_the_same() {
 #[test]
 fn the_signs_and_letters_of_other_tools_mean_the_same() {
     let ours = Formula::parse("always ((p and not q) -> (next r until eventually s))").expect("a formula");
+    let past = Formula::parse("historically (p since previously once q)").expect("a formula");
+    assert_eq!(Formula::parse("H (p S Y O q)"), Ok(past));
+    for (one, other) in [("[<= 3]", "[0, 3]"), ("[<= 10 ms]", "[0 ms, 10 ms]")] {
+        for text in ["eventuallyI p", "alwaysI p", "onceI p", "historicallyI p", "p untilI q", "p sinceI q"] {
+            let read = |interval| Formula::parse(&text.replace('I', interval)).expect(text);
+            assert_eq!(read(one), read(other), "{text}");
+        }
+    }
     for text in ["G ((p && !q) -> (X r U F s))", "[](p ∧ ¬q → X r U <>s)", "□((p & ~q) => (X r U ◇s))"] {
         assert_eq!(Formula::parse(text).as_ref(), Ok(&ours), "{text}");
     }
@@ -63,6 +75,7 @@ proptest! {
             proptest::sample::select(vec![
                 "always", "eventually", "next", "until", "unless", "release", "once", "not", "and", "or", "->", "<->", "(", ")",
                 "[", "<=", "]", "10", "ms", "p", "q", ",", "distance", "latency", ">=", "true", "false",
+                "since", "previously", "historically", "0", "3",
             ]),
             0..25,
         ),

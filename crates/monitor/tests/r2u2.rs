@@ -2,7 +2,8 @@
 //!
 //! R2U2 looks at every instant, and ours at events alone. So a trace has one event or none at each instant, and what R2U2 takes for an
 //! atom is that an event happens which is one: "r at every event" is "at no instant an event that is not r". Its programs are those
-//! that its compiler would make of these formulas, put together here. A chain's latency follows the data, which its logic cannot say.
+//! that its compiler would make of these formulas, put together here. A chain's latency follows the data, which its logic cannot say. Its
+//! since (0.2.3) keeps the last q although r did not hold after it, so that `r since q` is held against its definition alone (`time.rs`).
 
 mod common;
 
@@ -79,20 +80,23 @@ impl Program {
     }
 }
 
-const SHAPES: [&str; 5] = [
+const SHAPES: [&str; 7] = [
     "always (P -> eventually[<= D ns] Q)",
     "always (P -> always[<= D ns] Q)",
     "always (P -> once[<= D ns] Q)",
     "distance(P) >= D ns",
     "distance(P) <= D ns",
+    "always (P -> R until[<= D ns] Q)",
+    "always (P -> historically[<= D ns] R)",
 ];
 
-/// What must hold at each instant, over the atoms p, q, and "an event that is not q".
+/// What must hold at each instant, over the atoms p, q, "an event that is not q", and "an event that is not r".
 fn program(shape: usize, d: u32) -> Vec<u8> {
     let mut it = Program::new();
     let none = Operand::Constant(false);
-    let [p, q, other] = [0, 1, 2].map(|atom| it.add(LOAD, [Operand::Atom(atom), none], None));
+    let [p, q, other, others] = [0, 1, 2, 3].map(|atom| it.add(LOAD, [Operand::Atom(atom), none], None));
     let not_p = it.add(NOT, [p, none], None);
+    let r = it.add(NOT, [others, none], None);
     let conclusion = match shape {
         0 => it.add(UNTIL, [Operand::Constant(true), q], Some((0, d))),
         1 => {
@@ -101,19 +105,26 @@ fn program(shape: usize, d: u32) -> Vec<u8> {
         }
         2 => it.add(SINCE, [Operand::Constant(true), q], Some((0, d))),
         3 => it.add(RELEASE, [Operand::Constant(false), not_p], Some((1, d - 1))),
-        _ => it.add(UNTIL, [Operand::Constant(true), p], Some((1, d))),
+        4 => it.add(UNTIL, [Operand::Constant(true), p], Some((1, d))),
+        5 => it.add(UNTIL, [r, q], Some((0, d))),
+        _ => {
+            let ever = it.add(SINCE, [Operand::Constant(true), others], Some((0, d)));
+            it.add(NOT, [ever, none], None)
+        }
     };
     let whole = it.add(OR_ELSE, [not_p, conclusion], None);
     it.end(whole)
 }
 
-/// What each event means: (is it p, is it q).
-const MEANINGS: [(bool, bool); 4] = [(true, false), (false, true), (true, true), (false, false)];
+/// What each event means: is it p, q, r?
+const MEANINGS: [[bool; 3]; 5] =
+    [[true, false, true], [false, true, false], [true, true, false], [false, false, false], [false, false, true]];
 
 /// One instant of R2U2: whether it says by now that the formula does not hold at some instant.
 fn instant(monitor: &mut Monitor, event: Option<usize>) -> bool {
-    let (p, q) = event.map_or((false, false), |event| MEANINGS[event]);
-    for (atom, value) in [p, q, event.is_some() && !q].into_iter().enumerate() {
+    let [p, q, r] = event.map_or([false; 3], |event| MEANINGS[event]);
+    let happens = event.is_some();
+    for (atom, value) in [p, q, happens && !q, happens && !r].into_iter().enumerate() {
         load_bool_signal(monitor, atom, value);
     }
     assert!(monitor_step(monitor), "its queues are too short");
@@ -122,12 +133,13 @@ fn instant(monitor: &mut Monitor, event: Option<usize>) -> bool {
 
 /// Compares so many traces of each shape; how many of them are violated.
 fn compare(traces: usize, length: u64) -> [usize; SHAPES.len()] {
-    let events: Vec<String> = ["e0", "e1", "e2", "e3"].map(Into::into).to_vec();
+    let events: Vec<String> = ["e0", "e1", "e2", "e3", "e4"].map(Into::into).to_vec();
     let mut random = Random::new(77);
     let mut monitors = Vec::new();
     for (shape, text) in SHAPES.iter().enumerate() {
         for d in [2, 3, 5, 9] {
-            let text = text.replace('P', "(e0 or e2)").replace('Q', "(e1 or e2)").replace('D', &d.to_string());
+            let text = text.replace('P', "(e0 or e2)").replace('Q', "(e1 or e2)").replace('R', "(e0 or e4)");
+            let text = text.replace('D', &d.to_string());
             let timed =
                 Timed::new(&[], &events, &Property::parse(&text).expect("a property"), None).expect("a monitor");
             monitors.push((shape, timed, program(shape, d), text));
@@ -140,7 +152,7 @@ fn compare(traces: usize, length: u64) -> [usize; SHAPES.len()] {
             let (mut ours, mut theirs) = (timed.stepper(false).expect("a sound table"), get_monitor(program));
             let often = 1 + random.below(6);
             for now in 0..length {
-                let event = (random.below(often) == 0).then(|| random.below(4));
+                let event = (random.below(often) == 0).then(|| random.below(5));
                 let taken = event.map(|event| ours.step(event as u32, Instant::from_nanos(now)));
                 // The instant is over: what had to come by now is late.
                 let late = ours.expire(Instant::from_nanos(now + 1));

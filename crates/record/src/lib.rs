@@ -109,7 +109,7 @@ pub enum EventKind {
     Input = 40,
     /// An event that monitors watch has happened, and they have taken it. `job`: its number among those of the system. `level` byte: the
     /// group of monitors that agree on one order. `ticket`: its place in that order, from 1. Written by the kernel. With `u32::MAX` for the
-    /// number: there was no room for more of the event `arg`, or for any if that is no event either.
+    /// number: there was no room for `arg` of the event `ticket`, or of any if that is no event either, the first at this time.
     Observed = 41,
     /// A monitor has come to a verdict. `job`: its number in the system file. `level` byte: 1 true, 0 false, 2 further verdicts of it did
     /// not fit. `ticket`: the place of the event in its group's order at which it was found. `arg`: 1 if that event brought it, 0 if what it

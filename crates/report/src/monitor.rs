@@ -23,7 +23,11 @@ fn row(out: &mut String, it: &MonitorSummary) {
         Some(at) => format!("{}, since {at}", it.verdict),
         None => it.verdict.clone(),
     });
-    let class = if it.is_broken() { " class=\"missed\"" } else { "" };
+    let events = match it.not_recorded {
+        0 => count(it.events as u64),
+        lost => format!("{}, {} not recorded", count(it.events as u64), count(lost)),
+    };
+    let class = if it.is_broken() || it.not_judged().is_some() { " class=\"missed\"" } else { "" };
     let path: Vec<String> = it.path.iter().map(|step| format!("{} {} → {}", step.at, step.event, step.state)).collect();
     put(
         out,
@@ -33,7 +37,7 @@ fn row(out: &mut String, it: &MonitorSummary) {
             escape(&it.name),
             escape(&verdict),
             escape(&path.join(", ")),
-            count(it.events as u64),
+            events,
             it.rests_on,
             it.judged_by,
         ),

@@ -7,9 +7,8 @@ use tactus_trace::{Broken, Fate, Promise, Share, Summary, Verdict, View, What};
 /// The verdict as a section of the page.
 pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String {
     let (class, mark) = match &summary.verdict {
-        Verdict::Broken(_) | Verdict::Void | Verdict::Stopped | Verdict::Refused | Verdict::NoJobEnded => {
-            ("broken", "✗")
-        }
+        Verdict::Broken(_) | Verdict::Void | Verdict::Stopped | Verdict::Refused => ("broken", "✗"),
+        Verdict::NoJobEnded | Verdict::NotJudged(_) => ("broken", "✗"),
         Verdict::NothingPromised => ("open", "–"),
         Verdict::Held => ("held", "✓"),
     };

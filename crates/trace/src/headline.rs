@@ -1,6 +1,6 @@
 //! The verdict in one sentence: made here once, told by the command, the report and the console's reader alike.
 
-use crate::{Broken, Summary, Verdict, VoidBy, What};
+use crate::{Broken, MonitorSummary, Summary, Verdict, VoidBy, What};
 use std::fmt::Write;
 
 impl Summary {
@@ -16,13 +16,20 @@ impl Summary {
                 "nothing can be said: within {} no job of a promised task came to its end or to its bound",
                 self.duration
             ),
-            Verdict::Void => format!("void {}", self.void_by()),
+            Verdict::NotJudged(it) => format!("nothing can be said: {}", it.why),
+            Verdict::Void => format!("void {}{}", self.void_by(), self.unjudged()),
             Verdict::Stopped if self.voids.is_empty() => {
-                format!("{} stopped; no other promise was broken", self.lost_ones())
+                format!("{} stopped; no other promise was broken{}", self.lost_ones(), self.unjudged())
             }
-            Verdict::Stopped => format!("{} stopped; void {}", self.lost_ones(), self.void_by()),
+            Verdict::Stopped => format!("{} stopped; void {}{}", self.lost_ones(), self.void_by(), self.unjudged()),
             Verdict::Broken(broken) => first_broken(broken),
         }
+    }
+
+    /// The first property of which nothing can be said, for the end of a sentence.
+    fn unjudged(&self) -> String {
+        let first = self.monitors.iter().find_map(MonitorSummary::not_judged);
+        first.map_or(String::new(), |why| format!("; {why}"))
     }
 
     fn held(&self) -> String {

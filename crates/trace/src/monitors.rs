@@ -3,6 +3,9 @@
 //! Of a run on the machine the kernel has recorded each event that monitors took, in the order of their group; that order counts, and
 //! what comes of it must be what the kernel found. Of a simulated run, and for monitors that did not run, the scheduler's records tell.
 //!
+//! Where events found no room in the trace, the monitors that watch them stepped them all the same while the system ran, and what those
+//! found to be violated is. Else nothing can be said but what the events before the first that is missing tell.
+//!
 //! Records are taken in the order that causes respect. A record whose time is earlier than that of one before it, on another core,
 //! counts as happening at the later of the two. A deadline miss has no record: it happens at the deadline of a job that is
 //! neither finished nor given up by then, after all that is recorded for that instant.
@@ -53,6 +56,8 @@ pub struct Finding {
     pub by_kernel: bool,
     /// Where the kernel's own verdicts are others than those of its recorded events: which.
     pub disputed: Option<String>,
+    /// How many events of it found no room in the trace.
+    pub lost: u64,
 }
 
 impl Finding {
@@ -74,9 +79,11 @@ pub fn monitor(view: &View, trace: &Trace, monitors: &[Monitor]) -> Result<Vec<F
         .iter()
         .map(|monitor| {
             let by_kernel = recorded.has_all(monitor);
-            let events = if by_kernel { recorded.events(monitor) } else { recorded.merged(&derived) };
-            let mut finding = judged(monitor, &events, end)?;
-            finding.by_kernel = by_kernel;
+            let mut events = if by_kernel { recorded.events(monitor) } else { recorded.merged(&derived) };
+            let (lost, first) = recorded.lost_of(monitor);
+            events.retain(|(at, _)| first.is_none_or(|first| *at < first));
+            let mut finding = judged(monitor, &events, first.map_or(end, |first| first.min(end)))?;
+            (finding.by_kernel, finding.lost) = (by_kernel, lost);
             if by_kernel {
                 recorded.compare(monitor, end, &mut finding);
             }
@@ -99,7 +106,8 @@ fn judged(monitor: &Monitor, events: &[Happened<'_>], end: Instant) -> Result<Fi
     let built = monitor.build().map_err(Box::new)?;
     let mut watcher = built.watcher(monitor.reset).map_err(|error| Box::new(BuildError::Table(error)))?;
     let name = monitor.name.clone();
-    let mut finding = Finding { monitor: name, conclusions: vec![], events: 0, by_kernel: false, disputed: None };
+    let mut finding =
+        Finding { monitor: name, conclusions: vec![], events: 0, by_kernel: false, disputed: None, lost: 0 };
     let mut path: VecDeque<Observed> = VecDeque::new();
     for (at, occurrence) in events {
         late(&mut watcher, *at, &mut path, &mut finding);
@@ -139,8 +147,8 @@ struct Recorded<'a> {
     events: Vec<(u8, u32, Instant, &'a Occurrence)>,
     /// Monitor, place, when, what, and whether the event of that place brought it.
     conclusions: Vec<(u32, u32, Instant, Verdict, bool)>,
-    /// The events of which records are missing; none in place of any.
-    lost: Vec<Option<&'a Occurrence>>,
+    /// The events of which records are missing, none in place of any; how many, and since when.
+    lost: Vec<(Option<&'a Occurrence>, u64, Instant)>,
     /// The monitors of which verdicts are missing.
     unheard: Vec<u32>,
 }
@@ -161,7 +169,11 @@ impl<'a> Recorded<'a> {
                     it.events.push((record.level, record.ticket, record.time, *what));
                 }
                 // The kernel names the event of which it could record no more.
-                (EventKind::Observed, None) => it.lost.push(alphabet.get(record.arg as usize).copied()),
+                (EventKind::Observed, None) => {
+                    let names = record.job == u32::MAX;
+                    let what = alphabet.get(record.ticket as usize).filter(|_| names).copied();
+                    it.lost.push((what, record.arg.max(1), record.time));
+                }
                 _ if record.level > 1 => it.unheard.push(record.job),
                 _ => {
                     let verdict = if record.level == 1 { Verdict::True } else { Verdict::False };
@@ -178,7 +190,15 @@ impl<'a> Recorded<'a> {
     fn has_all(&self, monitor: &Monitor) -> bool {
         let watches = |it: &Monitor, what: &Occurrence| it.events.iter().any(|(_, known)| known == what);
         let ran = self.monitors.iter().any(|it| monitor.events.iter().all(|(_, what)| watches(it, what)));
-        ran && !self.events.is_empty()
+        ran && !(self.events.is_empty() && self.lost.is_empty())
+    }
+
+    /// How many events are missing of those that the monitor watches, and since when.
+    fn lost_of(&self, monitor: &Monitor) -> (u64, Option<Instant>) {
+        let watches = |what: &Occurrence| monitor.events.iter().any(|(_, own)| own == what);
+        let lost = self.lost.iter().filter(|(what, ..)| what.is_none_or(watches));
+        let count = lost.clone().fold(0_u64, |sum, (_, count, _)| sum.saturating_add(*count));
+        (count, lost.map(|(_, _, since)| *since).min())
     }
 
     /// The events of a monitor in the order in which the kernel stepped them.
@@ -206,9 +226,11 @@ impl<'a> Recorded<'a> {
             event: None,
             path: Vec::new(),
         };
-        let watches = |what: &Occurrence| monitor.events.iter().any(|(_, own)| own == what);
-        if self.unheard.contains(&(number as u32)) || self.lost.iter().any(|lost| lost.is_none_or(watches)) {
+        if finding.lost > 0 {
             finding.conclusions = own.iter().map(conclusion).collect();
+            return;
+        }
+        if self.unheard.contains(&(number as u32)) {
             return;
         }
         let replayed = finding.conclusions.len();

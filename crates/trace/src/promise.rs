@@ -7,8 +7,8 @@ use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
 use crate::void::{Ended, Void};
 use crate::{
-    Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, Overheads, Promise, Segment, Trace, Verdict,
-    View, VoidBy, VoidTask, What,
+    Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, NotJudged, Overheads, Promise, Segment, Trace,
+    Verdict, View, VoidBy, VoidTask, What,
 };
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{Duration, Instant, TaskId};
@@ -267,6 +267,10 @@ pub(crate) fn with_monitors(
     match (violated.min_by_key(|(at, _)| *at), verdict) {
         (Some((at, _)), Verdict::Broken(known)) if known.time <= at => Verdict::Broken(known),
         (Some((at, text)), _) => about(What::Property, at, text),
+        (None, verdict @ (Verdict::Held | Verdict::NothingPromised | Verdict::NoJobEnded)) => {
+            let first = monitors.iter().find_map(MonitorSummary::not_judged);
+            first.map_or(verdict, |why| Verdict::NotJudged(NotJudged { why }))
+        }
         (None, verdict) => verdict,
     }
 }

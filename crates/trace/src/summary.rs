@@ -19,7 +19,7 @@ pub use faults::{Culprit, Restart};
 pub use monitor::{MonitorSummary, Step};
 pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};
-pub use verdict::{Broken, Cause, Share, Verdict, VoidBy, VoidTask, What};
+pub use verdict::{Broken, Cause, NotJudged, Share, Verdict, VoidBy, VoidTask, What};
 
 use crate::{ChainSummary, HeapUse};
 use serde::Serialize;

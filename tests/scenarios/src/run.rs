@@ -108,7 +108,7 @@ impl Finished {
         let said = match outcome {
             "held" => sentence("every promise held"),
             "nothing_promised" | "refused" => sentence("nothing was promised"),
-            "no_job_ended" => sentence("nothing can be said"),
+            "no_job_ended" | "not_judged" => sentence("nothing can be said"),
             "void" => sentence("void by"),
             "stopped" => sentence(" was stopped") || sentence(" were stopped"),
             _ => sentence("broken: "),
@@ -121,6 +121,8 @@ impl Finished {
             "held" => &["every promise held"],
             "nothing_promised" => &["nothing was promised"],
             "refused" => &["nothing was promised", "nothing was promised, and a component was stopped"],
+            // What the trace has no room for the console knows.
+            "not_judged" => &["every promise held", "nothing was promised"],
             "no_job_ended" => &["no job of a promised task came to its end or to its bound"],
             "stopped" => &[
                 "a component was stopped",
@@ -136,7 +138,7 @@ impl Finished {
         // It says so where it judges none of the promises, or not all of them.
         let in_part = console == "every promise that is judged here held, the others are judged from the trace";
         let from_trace = console == "the promises are judged from the trace"
-            || in_part && matches!(outcome, "held" | "void" | "broken");
+            || in_part && matches!(outcome, "held" | "not_judged" | "void" | "broken");
         assert!(
             from_trace || expected.contains(&console),
             "{outcome}, but the console says: {console}\n{}",

@@ -197,6 +197,7 @@ impl Table<'_> {
             subject: format!("{}: health: {row}", self.subject),
             name: given(whole),
             property: given(format!("always not ({})", any.join(" or "))),
+            model: Given::Absent,
             events,
             automata: Vec::new(),
             encoding: Given::Absent,

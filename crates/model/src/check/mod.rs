@@ -7,6 +7,7 @@ mod component;
 mod counter;
 mod disk;
 mod health;
+mod impossible;
 mod misses;
 mod monitor;
 mod names;

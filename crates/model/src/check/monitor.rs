@@ -2,9 +2,11 @@
 
 use super::names::runs_component;
 use crate::draft::{At, Draft, DraftMonitor, Given};
-use crate::problem::{nearest, Collector, Complaint};
+use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::MAX_MONITORS;
-use tactus_monitor::{Action, Automaton, Encoding, Formula, Monitor, Property, Transition, DEFAULT_TABLE_LIMIT};
+use tactus_monitor::{
+    Action, Automaton, Encoding, Formula, Monitor, Property, Specification, Transition, DEFAULT_TABLE_LIMIT,
+};
 
 /// Checks all monitors and makes those with which nothing is wrong.
 pub(super) fn check(draft: &Draft, out: &mut Collector) -> Vec<Monitor> {
@@ -18,17 +20,24 @@ pub(super) fn check(draft: &Draft, out: &mut Collector) -> Vec<Monitor> {
 
 fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Monitor> {
     let subject = draft.subject.as_str();
-    let (name, text) = (draft.name.get()?, draft.property.get()?);
+    let name = draft.name.get()?;
     super::names::check_name(&name.value, name.place, subject, "name", out);
-    let property = match Property::parse(&text.value) {
-        Ok(property) => Some(property),
-        Err(error) => {
-            out.add(text.place, subject, Complaint::Syntax { reason: error.to_string() });
-            None
+    let mut sound = true;
+    let (place, property) = match (&draft.model, &draft.property) {
+        (Given::Is(at), _) => {
+            sound = of_model(&at.value, draft, at.place, out);
+            (at.place, at.value.properties.first().cloned().map(Property::Formula))
         }
+        (Given::Absent, Given::Is(text)) => match Property::parse(&text.value) {
+            Ok(property) => (text.place, Some(property)),
+            Err(error) => {
+                out.add(text.place, subject, Complaint::Syntax { reason: error.to_string() });
+                (text.place, None)
+            }
+        },
+        _ => return None,
     };
     let mut events = Vec::new();
-    let mut sound = true;
     for (name, what) in &draft.events {
         match super::occurrence::occurrence(what, system, subject, out) {
             Some(occurrence) => events.push((name.value.clone(), occurrence)),
@@ -52,11 +61,13 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
             transitions: automaton.transitions.iter().map(transition).collect(),
         })
     });
+    let of_model = draft.model.get().map(|at| at.value.automata.clone());
+    let automata = of_model.map_or_else(|| automata.collect::<Option<Vec<_>>>(), Some);
     let monitor = Monitor {
         name: name.value.clone(),
         property: property?,
         events,
-        automata: automata.collect::<Option<_>>()?,
+        automata: automata?,
         encoding,
         minimise: draft.minimise.value().unwrap_or(true),
         reset: draft.reset.value().unwrap_or(false),
@@ -70,10 +81,27 @@ fn one(draft: &DraftMonitor, system: &Draft, out: &mut Collector) -> Option<Moni
     match monitor.build() {
         Ok(_) => Some(monitor),
         Err(error) => {
-            out.add(text.place, subject, Complaint::Syntax { reason: error.to_string() });
+            out.add(place, subject, Complaint::Syntax { reason: error.to_string() });
             None
         }
     }
+}
+
+/// Whether what an automaton of another tool calls its states and events are names, and the file says what each event is.
+fn of_model(model: &Specification, draft: &DraftMonitor, place: Location, out: &mut Collector) -> bool {
+    let subject = draft.subject.as_str();
+    let at = |value: &String| At { value: value.clone(), place };
+    let states = model.automata.iter().flat_map(|automaton| &automaton.states);
+    let mut sound = true;
+    for name in states.chain(&model.events) {
+        sound &= is_name(&at(name), "state or event", subject, out);
+    }
+    if let Some(event) = model.events.iter().find(|event| draft.events.iter().all(|(name, _)| name.value != **event)) {
+        let why = format!("the model names the event {event:?}, of which events does not say what it is");
+        out.refuse(place, subject, why, format!("write events = {{ {event} = \"…\" }}"));
+        sound = false;
+    }
+    sound
 }
 
 /// Whether a property can name it; if not, that is reported.

@@ -26,16 +26,8 @@ pub(super) fn occurrence(what: &At<String>, system: &Draft, subject: &str, out: 
         out.refuse(what.place, subject, why, "write always (release -> eventually[<= deadline] complete) instead");
         return None;
     }
-    if occurrence.kind == OccurrenceKind::Reconfigure && system.changes.is_empty() {
-        let why = "\"reconfigure\" cannot occur: the system has no [[change]]";
-        out.refuse(what.place, subject, why, "leave the event out, or add a change");
-        return None;
-    }
-    if occurrence.kind == OccurrenceKind::Restart
-        && system.components.iter().all(|it| it.rights.restarted_by.is_absent())
-    {
-        let why = "\"restart\" cannot occur: no component of the system is restarted";
-        out.refuse(what.place, subject, why, "leave the event out, or write restarted-by in a [[component]]");
+    if let Some((why, remedy)) = super::impossible::reason(&occurrence, system) {
+        out.refuse(what.place, subject, why, remedy);
         return None;
     }
     let Some(name) = &occurrence.of else { return Some(occurrence) };

@@ -6,6 +6,9 @@ use serde::Serialize;
 use tactus_monitor::{Integrity, Monitor, Verdict};
 use tactus_time::Instant;
 
+/// The verdict on a property of which nothing can be said.
+const NOT_JUDGED: &str = "not judged";
+
 /// A monitor and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MonitorSummary {
@@ -13,7 +16,8 @@ pub struct MonitorSummary {
     pub name: String,
     /// What it watched.
     pub property: String,
-    /// `false`, `true` or `not yet`: the first verdict that it came to, a violation before any other.
+    /// `false`, `true` or `not yet`: the first verdict that it came to, a violation before any other. `not judged` where events of it
+    /// were not recorded and no violation was found.
     pub verdict: String,
     /// Since when that is certain; `null` if it is not.
     #[serde(rename = "at_ns", serialize_with = "some_instant")]
@@ -26,6 +30,8 @@ pub struct MonitorSummary {
     pub verdicts: usize,
     /// How many events it took.
     pub events: usize,
+    /// How many of its events found no room in the trace.
+    pub not_recorded: u64,
     /// What is done where it is violated, as the system file has it.
     pub action: String,
     /// On whose word its events rest, beside the kernel's: `kernel` for nobody's, `scheduler`, `component`.
@@ -50,18 +56,26 @@ impl MonitorSummary {
     /// What a monitor found.
     pub fn of(monitor: &Monitor, finding: &Finding) -> MonitorSummary {
         let all = &finding.conclusions;
-        let first: Option<&Conclusion> = all.iter().find(|it| it.verdict == Verdict::False).or(all.first());
+        // Unless it starts anew, nothing that is missing changes a verdict.
+        let judged = |it: &&Conclusion| finding.lost == 0 || it.verdict == Verdict::False || !monitor.reset;
+        let first: Option<&Conclusion> =
+            all.iter().find(|it| it.verdict == Verdict::False).or(all.first()).filter(judged);
         let integrity = monitor.events.iter().map(|(_, what)| what.kind.integrity()).max();
         let path = first.map_or(&[][..], |it| &it.path).iter();
         MonitorSummary {
             name: monitor.name.clone(),
             property: monitor.property.to_string(),
-            verdict: first.map_or(Verdict::NotYet, |it| it.verdict).to_string(),
+            verdict: match first {
+                Some(it) => it.verdict.to_string(),
+                None if finding.lost > 0 => NOT_JUDGED.to_owned(),
+                None => Verdict::NotYet.to_string(),
+            },
             at: first.map(|it| it.at),
             event: first.and_then(|it| it.event.clone()),
             path: path.map(|it| Step { at: it.at, event: it.event.clone(), state: it.state }).collect(),
             verdicts: all.len(),
             events: finding.events,
+            not_recorded: finding.lost,
             action: monitor.action.to_string(),
             rests_on: match integrity {
                 None | Some(Integrity::Kernel) => "kernel",
@@ -75,6 +89,14 @@ impl MonitorSummary {
     /// Whether the property was violated.
     pub fn is_broken(&self) -> bool {
         self.verdict == Verdict::False.to_string()
+    }
+
+    /// Why nothing can be said of the property, if that is so.
+    pub fn not_judged(&self) -> Option<String> {
+        let events = self.not_recorded;
+        (self.verdict == NOT_JUDGED).then(|| {
+            format!("property {} cannot be judged: {events} of its events found no room in the trace", self.name)
+        })
     }
 
     /// `property order was violated by moves, at 13 ms`; nothing if it was not.

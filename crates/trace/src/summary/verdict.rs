@@ -21,8 +21,17 @@ pub enum Verdict {
     Void,
     /// A component was stopped and did not run again; no promise that bound was broken.
     Stopped,
+    /// Something that was promised cannot be judged, since the trace does not tell of it; no promise that can be was broken.
+    NotJudged(NotJudged),
     /// A promise that bound was broken; this is the first in time.
     Broken(Broken),
+}
+
+/// What cannot be judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotJudged {
+    /// What, and why, in a sentence.
+    pub why: String,
 }
 
 impl Verdict {
@@ -40,6 +49,7 @@ impl Verdict {
             Verdict::NoJobEnded => "no_job_ended",
             Verdict::Void => "void",
             Verdict::Stopped => "stopped",
+            Verdict::NotJudged(_) => "not_judged",
             Verdict::Broken(_) => "broken",
         }
     }

@@ -10,4 +10,5 @@ mod draw;
 mod file;
 mod judge;
 mod litmus;
+mod monitors;
 mod perfetto;

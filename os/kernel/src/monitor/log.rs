@@ -15,7 +15,15 @@ use tactus_time::{CoreId, Instant};
 const RESERVED: u64 = (2 * MAX_MONITORS + MAX_SHARES + 1) as u64;
 /// The level byte of the record that further verdicts of a monitor were lost.
 const LOST: u8 = 2;
-const _: () = assert!(MAX_MONITORS <= u64::BITS && MAX_SHARES <= u64::BITS);
+const _: () = assert!(MAX_MONITORS <= u64::BITS);
+
+/// Events that found no room.
+#[derive(Clone, Copy)]
+struct Lost {
+    count: u64,
+    /// Where the record is that tells of them.
+    place: u64,
+}
 
 /// One core's ring.
 struct Ring {
@@ -28,8 +36,8 @@ struct Ring {
     shares: [u32; MAX_SHARES as usize],
     /// How many such records are beyond their shares.
     beyond: u64,
-    /// The shares of which events were lost, as bits; and whether others were.
-    lost: (u64, bool),
+    /// What was lost: of no share, then of each.
+    lost: [Lost; MAX_SHARES as usize + 1],
     /// The monitors that have come to a verdict here, as bits; and those of which one was lost.
     concluded: [u64; 2],
     written: u64,
@@ -43,7 +51,7 @@ impl Ring {
         limit: 0,
         shares: [0; MAX_SHARES as usize],
         beyond: 0,
-        lost: (0, false),
+        lost: [Lost { count: 0, place: 0 }; MAX_SHARES as usize + 1],
         concluded: [0; 2],
         written: 0,
         dropped: 0,
@@ -63,6 +71,8 @@ static SHARES: AtomicU32 = AtomicU32::new(0);
 /// Words of the head that are written: see [`RingHeader`].
 const WRITTEN: usize = 1;
 const DROPPED: usize = 2;
+/// The word of a record that holds [`tactus_record::Record::arg`].
+const ARG: usize = 1;
 
 /// Makes a ring for each core out of these bytes of memory. During set-up.
 pub fn set_up(memory: *mut u64, bytes: u64, cores: u64) {
@@ -143,14 +153,22 @@ impl Ring {
         if self.written >= self.capacity {
             return;
         }
-        // SAFETY: below the capacity, hence inside the ring.
-        unsafe {
-            let at = self.head.byte_add(RING_HEADER_BYTES + self.written as usize * RECORD_BYTES);
-            for (n, word) in record.words().into_iter().enumerate() {
-                at.add(n).write_volatile(word);
-            }
-            self.written += 1;
-            self.head.add(WRITTEN).write_volatile(self.written);
+        for (word, value) in record.words().into_iter().enumerate() {
+            self.write_word(self.written, word, value);
+        }
+        self.written += 1;
+        // SAFETY: a word of the head.
+        unsafe { self.head.add(WRITTEN).write_volatile(self.written) };
+    }
+
+    /// Writes a word of the record at this place.
+    #[inline(always)]
+    fn write_word(&mut self, place: u64, word: usize, value: u64) {
+        if place < self.capacity {
+            // SAFETY: below the capacity, hence inside the ring, and a record has as many words.
+            unsafe {
+                self.head.byte_add(RING_HEADER_BYTES + place as usize * RECORD_BYTES).add(word).write_volatile(value)
+            };
         }
     }
 
@@ -160,22 +178,21 @@ impl Ring {
         unsafe { self.head.add(DROPPED).write_volatile(self.dropped) };
     }
 
-    /// What does not fit is counted; the first time for each share it is recorded that something was lost, and of which event.
+    /// What does not fit is counted, for each share in one record, which says of which event and since when.
     #[cold]
     fn drop_event(&mut self, record: Stored, share: u32) {
         self.count_dropped();
-        let (event, is_first) = match share.checked_sub(1) {
-            Some(share) => {
-                let is_first = self.lost.0 >> share & 1 == 0;
-                self.lost.0 |= 1 << share;
-                // The last one may be several events'.
-                (if share + 1 < MAX_SHARES { record.job() } else { NONE }, is_first)
-            }
-            None => (NONE, !core::mem::replace(&mut self.lost.1, true)),
-        };
-        if is_first {
-            let (at, core) = (Instant::from_nanos(record.time), CoreId(record.place as u8));
-            self.write(Stored::about(Subject::NONE, at, core, EventKind::Observed, NONE, event.into()));
+        let Some(lost) = self.lost.get_mut(share as usize) else { return };
+        lost.count += 1;
+        let Lost { count, place } = *lost;
+        if count > 1 {
+            return self.write_word(place, ARG, count);
         }
+        lost.place = self.written;
+        // The last share may be several events'.
+        let event = if (1..MAX_SHARES).contains(&share) { record.job() } else { NONE };
+        let (at, core) = (Instant::from_nanos(record.time), CoreId(record.place as u8));
+        let tells = Stored::about(Subject::NONE, at, core, EventKind::Observed, NONE, count);
+        self.write(tells.with_ticket(event));
     }
 }

@@ -223,7 +223,9 @@ fn floods_are_refused(run: &Finished, floods: &[&str]) {
 #[test]
 fn whoever_has_recorded_what_can_be_recorded_hides_nothing_of_others() {
     let run = Finished::run(&file("examples/hostile/floods.toml"), &[]);
-    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    // Of the property of the flood itself, and of nothing else, nothing can be said.
+    assert_eq!(run.summary.outcome(), "not_judged", "{}", run.said.output);
+    assert!(run.said.output.contains("nothing can be said: property flooded cannot be judged"), "{}", run.said.output);
     unharmed(&run, &["steady", "waiter", "sharer", "below"]);
     floods_are_refused(&run, &["flood-waits", "flood-arrivals", "flood-sections"]);
     let honest =
@@ -231,8 +233,11 @@ fn whoever_has_recorded_what_can_be_recorded_hides_nothing_of_others() {
     assert_eq!(honest, [true; 5], "{}", run.said.output);
     // All of what the other monitor looks at was recorded, beside a flood that the record has no room for.
     let monitors = run.summary.json["monitors"].as_array().expect("monitors");
-    assert_eq!(monitors[1]["events"], 400, "{}", run.said.output);
-    assert!(monitors[0]["events"].as_u64() < Some(90_000), "{}", run.said.output);
+    let verdicts = [&monitors[0]["verdict"], &monitors[1]["verdict"]].map(|it| it.as_str());
+    assert_eq!(verdicts, [Some("not judged"), Some("not yet")], "{}", run.said.output);
+    let in_turn = [&monitors[1]["events"], &monitors[1]["not_recorded"]].map(|it| it.as_u64());
+    assert_eq!(in_turn, [Some(400), Some(0)], "{}", run.said.output);
+    assert!(monitors[0]["not_recorded"].as_u64() > Some(40_000), "{}", run.said.output);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod late;
 mod monitored;
 mod monitored_alike;
 mod monitored_costs;
+mod monitored_lost;
 mod monitors;
 mod partitions;
 mod per_server;

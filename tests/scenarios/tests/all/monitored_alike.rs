@@ -181,11 +181,16 @@ mod random {
             );
         }
         for monitor in 0..4 {
-            let mut event = |name: &str| {
+            // Three different ones.
+            let mut drawn: Vec<String> = Vec::new();
+            while drawn.len() < 3 {
                 let kind = numbers.pick(&["release", "start", "complete", "complete", "preempt", "miss"]);
-                format!("{name} = \"{kind} t{}\"", numbers.below(tasks))
-            };
-            let events = [event("a"), event("b"), event("c")].join(", ");
+                let event = format!("\"{kind} t{}\"", numbers.below(tasks));
+                if !drawn.contains(&event) {
+                    drawn.push(event);
+                }
+            }
+            let events = format!("a = {}, b = {}, c = {}", drawn[0], drawn[1], drawn[2]);
             let bound = 1 + numbers.below(20);
             let timed = [
                 format!("always (a -> eventually[<= {bound}570 us] (b or c))"),
@@ -194,6 +199,9 @@ mod random {
                 format!("distance(a or b or c) >= {}570 us", bound % 3),
                 format!("distance(a or b or c) <= {bound}570 us"),
                 format!("latency(a, b, c) <= {bound}570 us"),
+                format!("always (a -> (a or b) until[<= {bound}570 us] c)"),
+                format!("always (b -> historically[<= {bound}570 us] (a or not previously c))"),
+                format!("always (c -> (not b) since[<= {bound}570 us] a)"),
             ];
             let untimed = [
                 "always (a -> next (not b unless c))",
@@ -201,6 +209,10 @@ mod random {
                 "(not c) until (a or b)",
                 "always ((a and not b) -> next (not a unless (b or c)))",
                 "always (b -> next next (a or c))",
+                "always (c -> (not b) since a)",
+                "always (a -> once[1, 3] (b or c))",
+                "always (a -> (not b) until[1, 3] (a or c))",
+                "always (b and previously a -> historically (c -> once a))",
             ];
             let property = match numbers.below(2) {
                 0 => timed[numbers.below(timed.len() as u64) as usize].clone(),

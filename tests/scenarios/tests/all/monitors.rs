@@ -1,5 +1,6 @@
 //! The example's properties hold on its run, and for each there is a change of one line that breaks it.
 
+use std::ffi::OsStr;
 use std::fs;
 use tactus_scenarios::{file, tactus, Said, Scratch};
 
@@ -70,4 +71,63 @@ fn tables_and_graphs_are_shown_and_a_file_without_monitors_is_refused() {
     let said = tactus(["monitor".as_ref(), none.as_os_str()]);
     assert_eq!(said.status, 2);
     assert!(said.errors.contains("has no monitor; add one with [[monitor]]"), "{}", said.errors);
+}
+
+/// An automaton of another tool judges a run by itself, and within a system file, to the same verdict at the same event.
+#[test]
+fn automata_of_other_tools_judge_a_run_by_themselves_and_as_models_of_a_system_file() {
+    let scratch = Scratch::new("models");
+    let example = fs::read_to_string(file("examples/monitors.toml")).expect("the example");
+    // The controller starts once, and then once more, between two readings.
+    let twice = example.replace("offset = \"2 ms\"\nperiod = \"10 ms\"", "offset = \"2 ms\"\nperiod = \"5 ms\"");
+    for name in ["one-at-a-time.dot", "in-turn.hoa"] {
+        fs::copy(file(&format!("examples/monitors/{name}")), scratch.path().join(name)).expect("a copy");
+    }
+    for (model, events, named) in [
+        (
+            "one-at-a-time.dot",
+            ["start=start control", "complete=complete sensor"],
+            "start = 'start control', complete = 'complete sensor'",
+        ),
+        (
+            "in-turn.hoa",
+            ["read=start control", "write=complete sensor"],
+            "read = 'start control', write = 'complete sensor'",
+        ),
+    ] {
+        for (text, violated) in [(&example, false), (&twice, true)] {
+            // The sensor is done when the controller has begun.
+            let text = text.replace(
+                "core = 0\nperiod = \"10 ms\"\ndeadline = \"4 ms\"",
+                "core = 0\noffset = \"3 ms\"\nperiod = \"10 ms\"\ndeadline = \"4 ms\"",
+            );
+            let text = text + &format!("[[monitor]]\nname = \"theirs\"\nmodel = \"{model}\"\nevents = {{ {named} }}\n");
+            let said = judged(&scratch, &text);
+            let within = line(&said, "theirs");
+            let (automaton, out) = (scratch.path().join(model), scratch.path().join("out"));
+            let mut words = vec![OsStr::new("monitor"), automaton.as_os_str(), out.as_os_str()];
+            words.extend(events.iter().flat_map(|event| [OsStr::new("--event"), OsStr::new(event)]));
+            let alone = tactus(words);
+            assert_eq!(alone.status, i32::from(violated), "{model}: {}{}", alone.output, alone.errors);
+            let verdict = |text: &str| text.split_whitespace().skip(1).take(5).collect::<Vec<_>>().join(" ");
+            assert_eq!(verdict(&alone.output), verdict(within), "{model}: {}{}", alone.output, said.output);
+            assert_eq!(within.contains("false at"), violated, "{model}: {within}");
+        }
+    }
+    let automaton = scratch.path().join("in-turn.hoa");
+    for (events, words) in [
+        (vec![], "nothing says what the event \"read\" is; write --event 'read=start control'"),
+        (vec!["read"], "says of no event what it is; write NAME=WHAT"),
+        (vec!["reads=start control"], "the automaton has no event \"reads\"; it has read, write"),
+        (vec!["read=start controls"], "the run had no task \"controls\"; it had sensor, control"),
+        (vec!["read=begin control"], "\"begin\" is nothing that happens"),
+        (vec!["read=send readings"], "the run recorded no such event"),
+    ] {
+        let out = scratch.path().join("out");
+        let mut all = vec![OsStr::new("monitor"), automaton.as_os_str(), out.as_os_str()];
+        all.extend(events.iter().flat_map(|event| [OsStr::new("--event"), OsStr::new(*event)]));
+        let said = tactus(all);
+        assert_eq!(said.status, 2, "{events:?}: {}{}", said.output, said.errors);
+        assert!(said.errors.contains(words), "{events:?}: {}", said.errors);
+    }
 }

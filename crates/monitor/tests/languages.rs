@@ -1,16 +1,21 @@
 //! Monitors in the languages of other tools: OIL with the source's objects, Linux's runtime verification, and the Hanoi format.
 
+mod common;
+
+use common::{formula, Random, ATOMS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use tactus_formats::{read_hoa_text, read_oil_text, read_rv_text, OilAction, VIOLATION};
-use tactus_monitor::{Composed, Encoded, Step, Verdict};
+use std::path::PathBuf;
+use tactus_monitor::{
+    read_dot, read_hoa, read_oil, Budget, Composed, Encoded, Letter, Moore, OilAction, Specification, Step, Synthesis,
+    Verdict, VIOLATION,
+};
 
 const DATAFLOW: &str = include_str!("../../../examples/monitors/dataflow.oil");
 
 #[test]
 fn statement_18_the_sources_example_in_its_own_language_has_the_published_sizes() {
-    let oil = read_oil_text(DATAFLOW, Path::new("dataflow.oil")).expect("the example");
+    let oil = read_oil(DATAFLOW).expect("the example");
     assert_eq!(oil.events.len(), 5);
     let first = &oil.events[0];
     assert_eq!((first.task.as_str(), first.message.as_str(), first.action), ("T0", "b0", OilAction::Send));
@@ -77,7 +82,7 @@ fn statement_18_inconsistent_configurations_are_rejected_with_their_line() {
     ] {
         assert!(DATAFLOW.contains(written), "{written}");
         let text = DATAFLOW.replacen(written, changed, 1);
-        let fault = read_oil_text(&text, Path::new("x.oil")).expect_err(changed);
+        let fault = read_oil(&text).expect_err(changed);
         let said = fault.to_string();
         assert!(said.contains(words), "{changed}\n{said}");
         assert!(fault.line > 0 && (line == 0 || fault.line == line), "{changed}\n{said}");
@@ -86,8 +91,8 @@ fn statement_18_inconsistent_configurations_are_rejected_with_their_line() {
 
 /// What the events lead to, one after the other.
 fn run(text: &str, events: &[&str]) -> Vec<Step> {
-    let read = if text.starts_with("HOA") { read_hoa_text } else { read_rv_text };
-    let specification = read(text, Path::new("x")).expect("an automaton");
+    let read = if text.starts_with("HOA") { read_hoa } else { read_dot };
+    let specification = read(text, "x").expect("an automaton");
     let composed = Composed::new(&specification).expect("a machine").minimised();
     let encoded = Encoded::new(&composed, None).expect("a table");
     let mut stepper = encoded.stepper(false).expect("a sound table");
@@ -108,11 +113,11 @@ fn three_automata_in_the_dialect_of_linux_are_broken_by_what_they_have_no_edge_f
     assert_eq!(run(budget, &["exhaust", "dispatch"]), [Step::Continues, broken]);
     let restart = include_str!("../../../examples/monitors/restart.dot");
     assert_eq!(run(restart, &["complete", "fault", "complete"]), [Step::Continues, Step::Continues, broken]);
-    let specification = read_rv_text(restart, Path::new("restart.dot")).expect("an automaton");
+    let specification = read_dot(restart, "restart").expect("an automaton");
     assert_eq!(specification.automata[0].states, ["running", "stopped", VIOLATION]);
 }
 
-/// `TACTUS_LINUX_RV=…/linux/tools/verification/models cargo test -p tactus-formats --test monitors -- --ignored --nocapture`: Linux's own
+/// `TACTUS_LINUX_RV=…/linux/tools/verification/models cargo test -p tactus-monitor --test languages -- --ignored --nocapture`: Linux's own
 /// automata. Along their edges, which are read here line by line, there is no verdict, and what a state has no edge for is the
 /// violation; those with clocks or guards are refused as such.
 #[test]
@@ -131,8 +136,9 @@ fn linuxs_own_automata_are_broken_by_what_they_have_no_edge_for() {
                 continue;
             }
             let text = fs::read_to_string(&path).expect("text");
-            if let Err(fault) = read_rv_text(&text, &path) {
-                assert!(fault.to_string().contains("which has a guard or a clock"), "{fault}");
+            if let Err(fault) = read_dot(&text, "x") {
+                let words = ["resets the clock", "on the clock of the state", "on a clock", "has the guard"];
+                assert!(words.iter().any(|words| fault.reason.contains(words)), "{}: {fault}", path.display());
                 refused += 1;
                 continue;
             }
@@ -183,15 +189,20 @@ fn the_walk_through_an_automaton_of_linux_takes_each_event_in_each_state() {
 #[test]
 fn graphs_that_are_no_automaton_are_refused_with_their_line_and_a_remedy() {
     let initial = "\"__init_a\" -> \"a\";";
+    let edge = |label: &str| format!("digraph g {{\n{initial}\n\"a\" -> \"b\" [ label = \"{label}\" ];\n}}");
     for (text, line, words) in [
         ("graph g { }".to_string(), 1, "where \"digraph\""),
         ("digraph g { \"a\" -> \"b\" [ label = \"e\" ]; }".into(), 0, "the initial state"),
         (format!("digraph g {{\n{initial}\n}}"), 0, "an edge with an event"),
         (format!("digraph g {{\n{initial}\n\"a\" -> \"b\";\n}}"), 3, "the event (label"),
+        (edge("e;x < 5"), 3, "the event e has the bound x < 5 on a clock, and automata have none here; write it as a property"),
+        (edge("f\\ne;reset(clk)"), 3, "the event e resets the clock clk, and automata have no clock here; write it as a property"),
+        (edge("e;off == 1 && x == 2"), 3, "the event e has the guard off == 1, a variable of Linux's kernel, which no event tells"),
+        (edge("a < b"), 3, "the label a < b is no event"),
         (
-            format!("digraph g {{\n{initial}\n\"a\" -> \"b\" [ label = \"e;x < 5\" ];\n}}"),
+            edge("e").replace("\"a\" ->", "\"b\" [ label = \"b\\nclk < LIMIT_NS()\" ]; \"a\" ->"),
             3,
-            "which has a guard or a clock",
+            "the bound clk < LIMIT_NS() on the clock of the state b, and automata have no clock here; write it as a property",
         ),
         (
             format!(
@@ -207,9 +218,9 @@ fn graphs_that_are_no_automaton_are_refused_with_their_line_and_a_remedy() {
         ("digraph g { /* ".into(), 1, "a comment begins here"),
         ("digraph g { ? }".into(), 1, "has no place in this format"),
     ] {
-        let fault = read_rv_text(&text, Path::new("x.dot")).expect_err(&text);
+        let fault = read_dot(&text, "x").expect_err(&text);
         let said = fault.to_string();
-        assert!(said.contains(words.trim_matches('"')) || said.contains(&words.replace('"', "")), "{text}\n{said}");
+        assert!(said.replace('"', "").contains(&words.replace('"', "")), "{text}\n{said}");
         assert_eq!(fault.line, line, "{text}\n{said}");
     }
 }
@@ -228,9 +239,59 @@ fn automata_in_the_hanoi_format_are_broken_where_no_run_is_left() {
     assert_eq!(run(spot, &["p0", "p1", "p2"]), [goes, goes, broken]);
     // Whoever comes to a state without an edge is lost already.
     let doomed = IN_TURN.replace("[!0&!1] 1\n[!0&1] 0\n", "");
-    let oops = read_hoa_text(&doomed, Path::new("x")).expect("an automaton");
+    let oops = read_hoa(&doomed, "x").expect("an automaton");
     assert_eq!(oops.automata[0].states, ["s0", VIOLATION]);
     assert_eq!(run(&doomed, &["write", "read"]), [goes, broken]);
+}
+
+/// A formula's machine over events of which one happens at a time, or none, as a deterministic monitor in the Hanoi format.
+fn in_hanoi(machine: &Moore<Verdict>, letters: &[Letter], events: &[String]) -> String {
+    let names: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+    let mut text = format!("HOA: v1\nStart: {}\nAP: {} {}\n", machine.initial, events.len(), names.join(" "));
+    text += "Acceptance: 0 t\n--BODY--\n";
+    for state in (0..machine.states() as u32).filter(|&state| machine.output(state) != Verdict::False) {
+        text += &format!("State: {state}\n");
+        for (input, letter) in letters.iter().enumerate() {
+            let sign = |bit: usize| if letter >> bit & 1 == 1 { bit.to_string() } else { format!("!{bit}") };
+            let label: Vec<String> = (0..events.len()).map(sign).collect();
+            let to = machine.step(state, input);
+            if machine.output(to) != Verdict::False {
+                text += &format!("[{}] {to}\n", label.join("&"));
+            }
+        }
+    }
+    text + "--END--\n"
+}
+
+#[test]
+fn a_property_in_the_hanoi_format_is_violated_by_the_event_that_violates_it_in_a_system_file() {
+    let (mut tried, mut violated) = (0, 0);
+    for seed in 0..1_500 {
+        let mut random = Random::new(seed);
+        let (operators, count) = (1 + random.below(7), 1 + random.below(3));
+        let formula = formula(&mut random, operators, count);
+        let events: Vec<String> = ATOMS[..count].iter().map(|&name| name.into()).collect();
+        let letters: Vec<Letter> = (0..count).map(|bit| 1 << bit).chain([0]).collect();
+        let properties = vec![formula.clone()];
+        let ours = Specification { events: events.clone(), properties, silence: true, ..Specification::default() };
+        let Ok(ours) = Composed::new(&ours) else { continue };
+        let machine = Synthesis::new(&formula, &events, &letters, &mut Budget::default()).expect("a machine").machine;
+        let text = in_hanoi(&machine, &letters, &events);
+        let Ok(theirs) = read_hoa(&text, "x") else { continue };
+        let theirs = Composed::new(&theirs).expect("a machine");
+        tried += 1;
+        for _ in 0..10 {
+            let (mut one, mut other) = (ours.machine.initial, theirs.machine.initial);
+            for _ in 0..8 {
+                let event = random.below(count);
+                (one, other) = (ours.machine.step(one, event), theirs.machine.step(other, event));
+                let is_false = [ours.machine.output(one), theirs.machine.output(other)].map(|it| it == Verdict::False);
+                assert_eq!(is_false[0], is_false[1], "seed {seed}: {formula}\n{text}");
+                violated += usize::from(is_false[0]);
+            }
+        }
+    }
+    assert!(tried > 200 && violated > 500, "{tried} {violated}");
 }
 
 #[test]
@@ -261,11 +322,11 @@ fn files_in_the_hanoi_format_that_are_no_deterministic_monitor_are_refused_with_
     ] {
         assert!(IN_TURN.contains(written), "{written}");
         let text = IN_TURN.replacen(written, changed, 1);
-        let fault = read_hoa_text(&text, Path::new("x.hoa")).expect_err(changed);
+        let fault = read_hoa(&text, "x").expect_err(changed);
         let said = fault.to_string();
         assert!(said.contains(words), "{changed}\n{said}");
         assert_eq!(fault.line, line, "{changed}\n{said}");
     }
     let flat = IN_TURN.replacen("[!0] 0", &format!("[{}0{}] 0", "(".repeat(99), ")".repeat(99)), 1);
-    assert!(read_hoa_text(&flat, Path::new("x")).expect_err("too deep").to_string().contains("nested deeper than 64"));
+    assert!(read_hoa(&flat, "x").expect_err("too deep").to_string().contains("nested deeper than 64"));
 }

@@ -1,6 +1,6 @@
 //! The words of formats in the manner of C: names, texts in quotes, signs, comments.
 
-use crate::fault::Reason;
+use super::{error, LanguageError};
 
 /// A word and its line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,9 +36,9 @@ impl Token {
 const SIGNS: [&str; 9] = ["->", "{", "}", "[", "]", "=", ";", ",", ":"];
 
 /// All words of a text; or what is none, with its line.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, (usize, Reason)> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, LanguageError> {
     let (mut out, mut rest, mut line) = (Vec::new(), text, 1);
-    let syntax = |line, reason: String| Err((line, Reason::Syntax { reason }));
+    let syntax = |line, reason: String| Err(error(line, reason));
     while let Some(first) = rest.chars().next() {
         let (kind, length) = if first.is_whitespace() {
             (None, first.len_utf8())

@@ -7,13 +7,15 @@
 //! OIL says neither when tasks run nor how long, so that no system comes of it, but the monitors of one do: each task is a component
 //! that raises an event with each access.
 
-use crate::fault::{Fault, Reason};
-use crate::lexer::{tokens, Token, TokenKind};
-use std::path::Path;
-use tactus_monitor::{
-    Action, Automaton, Budget, Composed, Formula, Monitor, Occurrence, OccurrenceKind, Property, Specification,
-    Transition, DEFAULT_TABLE_LIMIT,
-};
+use super::words::{tokens, Token, TokenKind};
+use super::{error, missing, LanguageError, Read};
+use crate::automaton::{Automaton, Transition};
+use crate::budget::Budget;
+use crate::compose::{Composed, Specification};
+use crate::definition::{Action, Monitor, DEFAULT_TABLE_LIMIT};
+use crate::formula::Formula;
+use crate::occurrence::{Occurrence, OccurrenceKind};
+use crate::property::Property;
 
 /// What the monitoring objects of a file describe.
 #[derive(Clone, Debug)]
@@ -49,12 +51,7 @@ impl Oil {
 
     /// The same as text to be put behind a system file.
     pub fn monitors_text(&self) -> String {
-        let mut text = String::new();
-        for monitor in self.monitors() {
-            // A string takes it.
-            let _ = crate::monitor::write(&mut text, &monitor);
-        }
-        text
+        self.monitors().iter().map(Monitor::toml).collect()
     }
 }
 
@@ -135,10 +132,8 @@ impl Entry {
         let mut found = self.all(key);
         match (found.next(), found.next()) {
             (Some(entry), None) => Ok(entry),
-            (None, _) => {
-                Err((self.line, Reason::Missing { what: key.into(), of: format!("{} {}", self.key, self.value) }))
-            }
-            (_, Some(extra)) => Err((extra.line, refused(format!("a second {key} of {}", self.value), "keep one"))),
+            (None, _) => Err(missing(self.line, key, &format!("{} {}", self.key, self.value))),
+            (_, Some(extra)) => Err(refused(extra.line, format!("a second {key} of {}", self.value), "keep one")),
         }
     }
     /// Refuses all keys but these.
@@ -146,28 +141,22 @@ impl Entry {
         match self.inner.iter().find(|entry| !known.iter().any(|key| entry.is(key))) {
             Some(entry) => {
                 let what = format!("the attribute {} of {} {}", entry.key, self.key, self.value);
-                Err((entry.line, refused(what, &format!("known are {}", known.join(", ")))))
+                Err(refused(entry.line, what, &format!("known are {}", known.join(", "))))
             }
             None => Ok(()),
         }
     }
 }
 
-type Read<T> = Result<T, (usize, Reason)>;
-
-fn refused(what: String, remedy: &str) -> Reason {
-    Reason::Refused { what, remedy: remedy.into() }
+fn refused(line: usize, what: impl std::fmt::Display, remedy: &str) -> LanguageError {
+    error(line, format!("{what}; {remedy}"))
 }
 
 /// Reads the monitoring objects of an OIL text and makes the machine of each rule.
 ///
 /// # Errors
 /// The text is no OIL, an object names what is not there, or no machine can be made of a rule.
-pub fn read_oil_text(text: &str, source: &Path) -> Result<Oil, Fault> {
-    read(text).map_err(|(line, reason)| Fault { file: source.to_path_buf(), line, reason })
-}
-
-fn read(text: &str) -> Read<Oil> {
+pub fn read_oil(text: &str) -> Result<Oil, LanguageError> {
     let words = tokens(text)?;
     let entries = entries(&words, &mut 0, 0)?;
     let mut objects = Vec::new();
@@ -183,13 +172,13 @@ fn read(text: &str) -> Read<Oil> {
     for object in &objects {
         if !known.iter().chain(&OTHERS).any(|key| object.is(key)) {
             let what = format!("the object {}", object.key);
-            return Err((object.line, refused(what, &format!("monitors take {}", known.join(", ")))));
+            return Err(refused(object.line, what, &format!("monitors take {}", known.join(", "))));
         }
     }
     for (n, object) in objects.iter().enumerate().filter(|(_, object)| known.iter().any(|key| object.is(key))) {
         if let Some(first) = objects[..n].iter().find(|other| other.is(&object.key) && other.value == object.value) {
             let what = format!("a second {} {}, the first is on line {}", object.key, object.value, first.line);
-            return Err((object.line, refused(what, "give each its own name")));
+            return Err(refused(object.line, what, "give each its own name"));
         }
     }
     let named = |key: &'static str, name: &Entry| {
@@ -197,7 +186,7 @@ fn read(text: &str) -> Read<Oil> {
             return Ok(());
         }
         let what = format!("the {key} {}, which the file does not declare", name.value);
-        Err((name.line, refused(what, "declare it, or correct the name")))
+        Err(refused(name.line, what, "declare it, or correct the name"))
     };
     let mut events = Vec::new();
     for object in objects.iter().filter(|object| object.is("enforcer_event")) {
@@ -208,13 +197,13 @@ fn read(text: &str) -> Read<Oil> {
         let action = match action.value.to_ascii_lowercase().as_str() {
             "send" => OilAction::Send,
             "receive" => OilAction::Receive,
-            other => return Err((action.line, refused(format!("the action {other:?}"), "write send or receive"))),
+            other => return Err(refused(action.line, format!("the action {other:?}"), "write send or receive")),
         };
         let (task, message) = (task.value.clone(), message.value.clone());
         let same = |other: &&OilEvent| other.task == task && other.message == message && other.action == action;
         if let Some(other) = events.iter().find(same) {
             let what = format!("the event {}, which is the same as {}", object.value, other.name);
-            return Err((object.line, refused(what, "keep one of them")));
+            return Err(refused(object.line, what, "keep one of them"));
         }
         events.push(OilEvent { name: object.value.clone(), task, message, action });
     }
@@ -243,14 +232,14 @@ fn read(text: &str) -> Read<Oil> {
             automata.extend(declared.map(automaton).transpose()?);
         }
         let property = object.one("property")?;
-        let syntax = |error: String| (property.line, Reason::Syntax { reason: error });
+        let syntax = |reason: String| error(property.line, reason);
         let formula = Formula::parse(&property.value).map_err(|error| syntax(error.to_string()))?;
         let reset = match object.all("reset").next() {
             None => false,
             Some(entry) => match entry.value.to_ascii_lowercase().as_str() {
                 "true" => true,
                 "false" => false,
-                other => return Err((entry.line, refused(format!("reset = {other}"), "write true or false"))),
+                other => return Err(refused(entry.line, format!("reset = {other}"), "write true or false")),
             },
         };
         let watched =
@@ -266,7 +255,7 @@ fn read(text: &str) -> Read<Oil> {
         rules.push(OilRule { name: object.value.clone(), formula, specification, composed, reset });
     }
     if rules.is_empty() {
-        return Err((0, Reason::Missing { what: "an LTL_rule".into(), of: "the file".into() }));
+        return Err(missing(0, "an LTL_rule", "the file"));
     }
     Ok(Oil { events, rules })
 }
@@ -276,7 +265,7 @@ fn entries(words: &[Token], at: &mut usize, depth: usize) -> Read<Vec<Entry>> {
     let line = |at: usize| words.get(at).or(words.last()).map_or(1, |word| word.line);
     let fail = |at: usize, wanted: &str| {
         let found = words.get(at).map_or("the end of the file".into(), Token::shown);
-        Err((line(at), Reason::Syntax { reason: format!("found {found}, where {wanted} is wanted") }))
+        Err(error(line(at), format!("found {found}, where {wanted} is wanted")))
     };
     if depth > 8 {
         return fail(*at, "no deeper nesting of { }");

@@ -1,39 +1,41 @@
 //! Automata in the Hanoi format (HOA 1), as Spot and others write them: `ltl2tgba --monitor --deterministic 'G(read -> X !read)'`.
 //!
 //! Its propositions are the events, of which one happens at a time: an edge is taken by those events whose letter, that proposition
-//! alone, its label allows. An event for which a state has no edge is the violation, and so is one after which there always is one. What
+//! alone, its label allows. An event for which a state has no edge is the violation, and so is one after which there always is one,
+//! whatever comes, and though nothing more may happen: as a system file's property is judged. What
 //! a deterministic monitor cannot say is refused: other conditions of acceptance, alternation, two edges for one event.
 
-use crate::fault::{Fault, Reason};
-use crate::rv::violated_elsewhere;
-use std::path::Path;
-use tactus_monitor::{Automaton, Specification, Transition};
+use super::{error, violated_elsewhere, LanguageError, Read};
+use crate::automaton::{Automaton, Transition};
+use crate::compose::Specification;
 
 /// The most states of a file.
 const MOST_STATES: usize = 4096;
 /// The most propositions, so that the letters of a label are bits.
-const MOST_EVENTS: usize = 64;
+const MOST_EVENTS: usize = 63;
 /// The deepest nesting of labels.
 const DEEPEST: usize = 64;
+/// The letter at which none of the propositions holds: nothing happens. It stands behind those of the events.
+const SILENCE: usize = 1;
+
 /// Reads one automaton as the specification of a monitor. Columns are in the order of the propositions.
 ///
 /// # Errors
 /// The text is not in the format, or the automaton is none that a deterministic monitor can be.
-pub fn read_hoa_text(text: &str, source: &Path) -> Result<Specification, Fault> {
-    let fault = |(line, reason)| Fault { file: source.to_path_buf(), line, reason };
-    let words = words(text).map_err(fault)?;
+pub fn read_hoa(text: &str, name: &str) -> Result<Specification, LanguageError> {
+    let words = words(text)?;
     let mut reader = Reader { words: &words, at: 0, events: Vec::new(), edges: Vec::new() };
-    let initial = reader.automaton().map_err(fault)?;
+    let initial = reader.automaton()?;
     let Reader { events, mut edges, .. } = reader;
-    // Whoever comes to a state without an edge has nowhere to go.
+    // Whoever comes to a state without an edge has nowhere to go. A run that falls silent for good goes on, where silence may.
     while let Some(stuck) = edges.iter().position(|row| row.as_ref().is_some_and(|row| row.iter().all(Option::is_none)))
     {
         edges[stuck] = None;
         edges.iter_mut().flatten().flatten().filter(|to| **to == Some(stuck)).for_each(|to| *to = None);
     }
-    let refuse = |what: &str, remedy: &str| fault((0, Reason::Refused { what: what.into(), remedy: remedy.into() }));
     if edges.get(initial).is_none_or(Option::is_none) {
-        return Err(refuse("an automaton that accepts no sequence of events", "one proposition holds at a time"));
+        let what = "an automaton that accepts no sequence of events";
+        return Err(error(0, format!("{what}; one proposition holds at a time, or none")));
     }
     let (mut states, mut transitions, mut at) = (vec![initial], Vec::new(), 0);
     while let Some(&from) = states.get(at) {
@@ -46,9 +48,8 @@ pub fn read_hoa_text(text: &str, source: &Path) -> Result<Specification, Fault> 
         }
         at += 1;
     }
-    let name = source.file_stem().map_or("automaton".into(), |stem| stem.to_string_lossy().into_owned());
     let states = states.iter().map(|state| format!("s{state}")).collect();
-    violated_elsewhere(Automaton { name, states, transitions }, events).map_err(|reason| fault((0, reason)))
+    violated_elsewhere(Automaton { name: name.into(), states, transitions }, events)
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,10 +62,8 @@ enum Word {
     Sign(char),
 }
 
-type Read<T> = Result<T, (usize, Reason)>;
-
 fn syntax<T>(line: usize, reason: String) -> Read<T> {
-    Err((line, Reason::Syntax { reason }))
+    Err(error(line, reason))
 }
 
 /// All words, each with its line.
@@ -106,7 +105,7 @@ struct Reader<'t> {
     words: &'t [(usize, Word)],
     at: usize,
     events: Vec<String>,
-    /// By state, where there is one, and event: where it leads.
+    /// By state, where there is one, and event, and behind them silence: where it leads.
     edges: Vec<Option<Vec<Option<usize>>>>,
 }
 
@@ -129,7 +128,7 @@ impl Reader<'_> {
     /// Refuses what was read last.
     fn refuse<T>(&self, what: impl Into<String>, remedy: &str) -> Read<T> {
         let line = self.words.get(self.at.saturating_sub(1)).map_or(1, |(line, _)| *line);
-        Err((line, Reason::Refused { what: what.into(), remedy: remedy.into() }))
+        Err(error(line, format!("{}; {remedy}", what.into())))
     }
     fn take(&mut self, word: &Word) -> bool {
         let found = self.peek() == Some(word);
@@ -193,11 +192,11 @@ impl Reader<'_> {
         }
         match self.events.len() {
             found if found == count && found <= MOST_EVENTS => Ok(()),
-            found => self.refuse(format!("{found} propositions, where {count} are told"), "name so many, 64 at most"),
+            found => self.refuse(format!("{found} propositions, where {count} are told"), "name so many, 63 at most"),
         }
     }
 
-    /// The letters that a label allows, as bits: letter n is the proposition n alone.
+    /// The letters that a label allows, as bits: letter n is the proposition n alone, and the one behind them is silence.
     fn label(&mut self, depth: usize) -> Read<u64> {
         let mut any = 0;
         loop {
@@ -240,7 +239,7 @@ impl Reader<'_> {
             }
             let state = self.number("the number of a state (without a label: write labels on edges)")?;
             self.at += usize::from(matches!(self.peek(), Some(Word::Text(_))));
-            let mut row = vec![None; self.events.len()];
+            let mut row = vec![None; self.events.len() + SILENCE];
             while self.take(&Word::Sign('[')) {
                 let letters = self.label(0)?;
                 if !self.take(&Word::Sign(']')) {
@@ -249,8 +248,10 @@ impl Reader<'_> {
                 let to = self.number("the number of a state")?;
                 for (event, place) in row.iter_mut().enumerate().filter(|(event, _)| letters >> event & 1 == 1) {
                     if place.replace(to).is_some_and(|other| other != to) {
-                        let what =
-                            format!("the event {:?}, which leads from {state} to two states", self.events[event]);
+                        let what = match self.events.get(event) {
+                            Some(event) => format!("the event {event:?}, which leads from {state} to two states"),
+                            None => format!("silence, which leads from {state} to two states"),
+                        };
                         return self.refuse(what, DETERMINISTIC);
                     }
                 }

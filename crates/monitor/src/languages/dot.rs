@@ -4,28 +4,24 @@
 //! by `\n`. An event of the automaton that a state has no edge for is a violation, so what is read is the automaton with one more
 //! state and the property that it is never reached.
 
-use crate::fault::{Fault, Reason};
-use crate::lexer::{tokens, Token, TokenKind};
-use std::collections::HashSet;
-use std::path::Path;
-use tactus_monitor::{Automaton, Budget, Formula, Specification, Transition};
-
-/// The state that is added for violations.
-pub const VIOLATION: &str = "violation";
+use super::words::{tokens, Token, TokenKind};
+use super::{error, missing, violated_elsewhere, LanguageError, Read};
+use crate::automaton::{Automaton, Transition};
+use crate::compose::Specification;
 
 const INITIAL: &str = "__init_";
 
 /// Reads one automaton as the specification of a monitor. Columns are in the order in which events are first named.
 ///
 /// # Errors
-/// The text is not in the dialect, or the automaton is timed, has no initial state, or contradicts itself.
-pub fn read_rv_text(text: &str, source: &Path) -> Result<Specification, Fault> {
-    let fault = |(line, reason)| Fault { file: source.to_path_buf(), line, reason };
-    let words = tokens(text).map_err(fault)?;
+/// The text is not in the dialect, or the automaton has clocks or guards, has no initial state, or contradicts itself.
+pub fn read_dot(text: &str, name: &str) -> Result<Specification, LanguageError> {
+    let words = tokens(text)?;
     let mut reader = Reader { words: &words, at: 0, initial: None, transitions: vec![] };
-    reader.graph().map_err(fault)?;
-    let missing = |what: &str| fault((0, Reason::Missing { what: what.into(), of: "the automaton".into() }));
-    let initial = reader.initial.ok_or_else(|| missing("the initial state (a node __init_NAME)"))?;
+    reader.graph()?;
+    let Some(initial) = reader.initial else {
+        return Err(missing(0, "the initial state (a node __init_NAME)", "the automaton"));
+    };
     let (mut states, mut events) = (vec![initial], Vec::<String>::new());
     for Transition { from, event, to } in &reader.transitions {
         for state in [from, to] {
@@ -38,40 +34,9 @@ pub fn read_rv_text(text: &str, source: &Path) -> Result<Specification, Fault> {
         }
     }
     if events.is_empty() {
-        return Err(missing("an edge with an event (\"a\" -> \"b\" [ label = \"event\" ])"));
+        return Err(missing(0, "an edge with an event (\"a\" -> \"b\" [ label = \"event\" ])", "the automaton"));
     }
-    let name = source.file_stem().map_or("automaton".into(), |stem| stem.to_string_lossy().into_owned());
-    violated_elsewhere(Automaton { name, states, transitions: reader.transitions }, events)
-        .map_err(|reason| fault((0, reason)))
-}
-
-/// The automaton with one more state, to which all events lead that it has no transition for, as a property: that state is never
-/// reached.
-pub(crate) fn violated_elsewhere(automaton: Automaton, events: Vec<String>) -> Result<Specification, Reason> {
-    let Automaton { name, mut states, mut transitions } = automaton;
-    if states.iter().chain(&events).any(|name| name == VIOLATION) {
-        let (what, remedy) = (format!("the name {VIOLATION:?}, which the reader needs"), "rename it".into());
-        return Err(Reason::Refused { what, remedy });
-    }
-    let known: HashSet<(&str, &str)> = transitions.iter().map(|it| (it.from.as_str(), it.event.as_str())).collect();
-    let pairs = states.iter().flat_map(|state| events.iter().map(move |event| (state, event)));
-    let missing = pairs.filter(|(state, event)| !known.contains(&(state.as_str(), event.as_str())));
-    let missing: Vec<Transition> = missing
-        .map(|(from, event)| Transition { from: from.clone(), event: event.clone(), to: VIOLATION.into() })
-        .collect();
-    if missing.is_empty() {
-        let what = "an automaton that allows every event in every state: nothing could violate it".into();
-        return Err(Reason::Refused { what, remedy: "leave the monitor out, or an edge".into() });
-    }
-    transitions.extend(missing);
-    states.push(VIOLATION.into());
-    Ok(Specification {
-        automata: vec![Automaton { name, states, transitions }],
-        events,
-        properties: vec![Formula::Always(Box::new(Formula::atom(VIOLATION).negated()))],
-        silence: true,
-        budget: Budget::default(),
-    })
+    violated_elsewhere(Automaton { name: name.into(), states, transitions: reader.transitions }, events)
 }
 
 struct Reader<'t> {
@@ -81,15 +46,13 @@ struct Reader<'t> {
     transitions: Vec<Transition>,
 }
 
-type Read<T> = Result<T, (usize, Reason)>;
-
 impl Reader<'_> {
     fn line(&self) -> usize {
         self.words.get(self.at).or(self.words.last()).map_or(1, |word| word.line)
     }
     fn fail<T>(&self, wanted: &str) -> Read<T> {
         let found = self.words.get(self.at).map_or("the end of the file".into(), Token::shown);
-        Err((self.line(), Reason::Syntax { reason: format!("found {found}, where {wanted} is wanted") }))
+        Err(error(self.line(), format!("found {found}, where {wanted} is wanted")))
     }
     fn take(&mut self, sign: &str) -> bool {
         let found = self.words.get(self.at).is_some_and(|word| word.is(sign));
@@ -163,7 +126,12 @@ impl Reader<'_> {
                 let label = self.attributes()?;
                 self.edge(line, from, to, label)?;
             } else {
-                self.attributes()?;
+                let label = self.attributes()?;
+                let parts = label.iter().flat_map(|label| label.split("\\n").skip(1));
+                if let Some(bound) = parts.map(str::trim).find(|part| !part.is_empty()) {
+                    let what = format!("the bound {bound:?} on the clock of the state {from:?}");
+                    return Err(error(line, format!("{what}, and automata have no clock here; {BOUND}")));
+                }
             }
         }
         Ok(())
@@ -171,29 +139,50 @@ impl Reader<'_> {
     fn edge(&mut self, line: usize, from: String, to: String, label: Option<String>) -> Read<()> {
         if let Some(named) = from.strip_prefix(INITIAL) {
             if named != to || self.initial.as_ref().is_some_and(|other| *other != to) {
-                let what = format!("the initial state {to:?} beside {:?}", self.initial.as_deref().unwrap_or(named));
-                return Err((line, Reason::Refused { what, remedy: "keep one".into() }));
+                let other = self.initial.as_deref().unwrap_or(named);
+                return Err(error(line, format!("the initial state {to:?} beside {other:?}; keep one")));
             }
             self.initial = Some(to);
             return Ok(());
         }
         let Some(label) = label else {
-            let of = format!("the edge from {from:?} to {to:?}");
-            return Err((line, Reason::Missing { what: "the event (label = \"…\")".into(), of }));
+            return Err(missing(line, "the event (label = \"…\")", &format!("the edge from {from:?} to {to:?}")));
         };
-        for event in label.split("\\n").map(str::trim) {
-            if event.is_empty() || event.contains([';', '<', '>', '=', '(']) {
-                let what = format!("the label {event:?}, which has a guard or a clock");
-                let remedy = "write events alone; bounds on time are properties of [[monitor]]".into();
-                return Err((line, Reason::Refused { what, remedy }));
+        for label in label.split("\\n").map(str::trim) {
+            let (event, rest) = label.split_once(';').unwrap_or((label, ""));
+            if let Some(condition) = rest.split([';', '&', '|']).map(str::trim).find(|part| !part.is_empty()) {
+                return Err(error(line, conditional(event, condition)));
+            }
+            if event.is_empty() || event.contains(['<', '>', '=', '(']) {
+                return Err(error(line, format!("the label {event:?} is no event; write its name")));
             }
             let contradicts = |known: &&Transition| known.from == from && known.event == event && known.to != to;
             if let Some(known) = self.transitions.iter().find(contradicts) {
                 let what = format!("the event {event:?}, which leads from {from:?} to both {:?} and {to:?}", known.to);
-                return Err((line, Reason::Refused { what, remedy: "keep one of the edges".into() }));
+                return Err(error(line, format!("{what}; keep one of the edges")));
             }
             self.transitions.push(Transition { from: from.clone(), event: event.into(), to: to.clone() });
         }
         Ok(())
     }
+}
+
+/// What to do about a clock.
+const BOUND: &str = "write it as a property of a [[monitor]], such as always (start -> eventually[<= 10 ms] stop)";
+
+/// Why an event on a condition is refused (`Documentation/trace/rv/hybrid_automata.rst`: edges that reset a clock, that compare it, or
+/// that compare a variable of Linux).
+fn conditional(event: &str, condition: &str) -> String {
+    if let Some(clock) = condition.strip_prefix("reset(").and_then(|rest| rest.strip_suffix(')')) {
+        return format!("the event {event:?} resets the clock {clock:?}, and automata have no clock here; {BOUND}");
+    }
+    if condition.contains(['<', '>']) {
+        return format!(
+            "the event {event:?} has the bound {condition:?} on a clock, and automata have none here; {BOUND}"
+        );
+    }
+    format!(
+        "the event {event:?} has the guard {condition:?}, a variable of Linux's kernel, which no event tells here; let an automaton \
+         keep it, whose events set and clear it, and name that one's state in the property"
+    )
 }
