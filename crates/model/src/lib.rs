@@ -15,6 +15,7 @@ mod demand;
 mod disk;
 mod draft;
 mod duration;
+mod features;
 mod form;
 mod label;
 mod limits;
@@ -23,6 +24,7 @@ mod ordinary;
 mod partition;
 mod platform;
 mod problem;
+mod queue;
 mod read;
 mod resource;
 mod rtapp;
@@ -39,6 +41,7 @@ pub use channel::{Channel, ChannelKind, Port};
 pub use colour_assignment::{every_colour, longest_run, Caches, ColourAssignment, ColourBits};
 pub use demand::SHORTEST_JOB;
 pub use disk::{Disk, DiskClient};
+pub use features::SystemFeatures;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
@@ -50,9 +53,9 @@ pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use service::{Service, ServiceClient};
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{
-    Burst, Costs, CriticalSection, EarlyArrival, EventCall, EventRight, EventRule, JobAction, JobStep, Overrun,
-    Program, Release, ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder, WaitLimit, Window,
-    MOST_LOOKS,
+    Burst, Costs, CriticalSection, EarlyArrival, EventCall, EventRight, EventRule, Feature, Features, JobAction,
+    JobStep, Overrun, Program, Release, ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder,
+    WaitLimit, Window, MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

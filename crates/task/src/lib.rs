@@ -1,5 +1,5 @@
 //! What a system consists of, said once: how jobs are ordered, what an overrun does, the kinds of servers, the cyclic
-//! tables of level A, the windows of partitions, and what the system's own work costs. The system file, the policies, the analysis and the judge use
+//! tables of level A, the windows of partitions, what the system's own work costs, and the features of a system that a test of schedulability may or may not cover. The system file, the policies, the analysis and the judge use
 //! these types, so that none of them has to translate another's.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod costs;
 mod event;
+mod feature;
 mod order;
 mod release;
 mod resource;
@@ -19,6 +20,7 @@ mod window;
 
 pub use costs::Costs;
 pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
+pub use feature::{Feature, Features};
 pub use order::{Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};

@@ -34,16 +34,11 @@ pub(super) struct Homes {
 
 /// What the kind of the policy tells of order and spread; nothing for MC².
 pub(crate) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
-    Some(match policy {
-        Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
-        Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
-        Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
-        Policy::Ordered { spread, order } => (*spread, *order),
-        Policy::Mixed(Mixed::Amc) => (Migration::Partitioned, TaskOrder::FixedPriority),
-        Policy::Mixed(Mixed::EdfVd) => (Migration::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::Mc2 { .. } | Policy::Partitions => return None,
-    })
+    match policy {
+        Policy::Mixed(Mixed::Amc) => Some((Migration::Partitioned, TaskOrder::FixedPriority)),
+        Policy::Mixed(Mixed::EdfVd) => Some((Migration::Partitioned, TaskOrder::EarliestDeadline)),
+        other => other.root(),
+    }
 }
 
 /// Checks servers and clusters.
