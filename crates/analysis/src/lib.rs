@@ -29,7 +29,8 @@ pub mod utilisation;
 
 pub use check::{
     assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, CacheDelay,
-    ChainVerdict, ChannelVerdict, Check, CoreLoad, Finding, Growth, Reloads, TaskCheck, TaskVerdict, Unassigned,
+    ChainVerdict, ChannelVerdict, Check, CoreLoad, Declared, Finding, Growth, Reloads, TaskCheck, TaskVerdict,
+    Unassigned,
 };
 pub use colouring::{colouring, Colouring, ColouringError};
 pub use disk::{disks, DiskCheck, DiskClientVerdict};

@@ -48,13 +48,10 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
         Policy::GlobalEdf => true,
         // Whoever is in a server around the task, or beside it, by whatever order; what is in another server has its budget.
         Policy::Ordered { .. } if !system.scheduling.servers.is_empty() => {
-            let home = |n: usize| system.scheduling.places.get(n).and_then(|place| place.server);
-            let (wanted, mut around) = (home(i), home(n));
-            while around != wanted {
-                match around {
-                    Some(s) => around = system.scheduling.servers[s].parent,
-                    None => return false,
-                }
+            let home = system.home(i);
+            let around = home.is_none() || system.around(n).any(|s| Some(s) == home);
+            if !around {
+                return false;
             }
             other.core.is_none() || task.core.is_none() || other.core == task.core
         }
@@ -68,7 +65,7 @@ pub(crate) fn disturbs(system: &System, (i, other): (usize, &Task), (n, task): (
             (Some(Level::B), Some(Level::B)) => !enforce && other.core == task.core,
             (Some(Level::C), Some(Level::A | Level::B)) => true,
             (Some(Level::C), Some(Level::C)) => !enforce,
-            _ => false,
+            (Some(Level::B), Some(Level::C | Level::D) | None) | (Some(Level::C), Some(Level::D) | None) => false,
         },
     }
 }

@@ -6,10 +6,8 @@
 //! job can hold up.
 
 use super::memory;
-use super::rank::{self, Rank};
-use super::report::Check;
 use crate::inflation::working_sets::{OtherCores, WorkingSets};
-use tactus_model::{Migration, System};
+use tactus_model::System;
 use tactus_time::Duration;
 
 /// What a job may lose of the caches when others have run in between or it has moved.
@@ -45,7 +43,7 @@ pub(super) struct BesideOthers {
     /// The system whose jobs take so much longer; nothing where nothing is added.
     pub longer: Option<System>,
     /// By task, why nobody knows what is added.
-    unknown: Vec<Option<String>>,
+    pub unknown: Vec<Option<String>>,
 }
 
 /// The system whose jobs take longer by what is known to be added.
@@ -80,29 +78,6 @@ impl BesideOthers {
         BesideOthers {
             longer: any.then(|| longer(system, &added)),
             unknown: added.into_iter().map(Result::err).collect(),
-        }
-    }
-
-    /// Takes away the bounds that do not hold, since other cores may lengthen a job by more than is known.
-    pub(super) fn note(&self, system: &System, check: &mut Check) {
-        let fixed = match rank::of_policy(&system.policy) {
-            Some((Migration::Partitioned, order)) => match Rank::of(order) {
-                rank @ Rank::Fixed(_) if system.scheduling.servers.is_empty() => Some(rank),
-                _ => None,
-            },
-            _ => None,
-        };
-        for (n, why) in self.unknown.iter().enumerate().filter_map(|(n, why)| Some((n, why.as_ref()?))) {
-            let task = &system.tasks[n];
-            for (i, other) in system.tasks.iter().enumerate() {
-                let apart = task.core.is_some() && other.core.is_some() && task.core != other.core;
-                let above = fixed.is_some_and(|rank| (rank.key(system, i), i) < (rank.key(system, n), n));
-                let verdict = &mut check.tasks[i];
-                if apart || above || verdict.bound().is_none() {
-                    continue;
-                }
-                verdict.no_bound(|| format!("no bound: what other cores add to `{}` is not known: {why}", task.name));
-            }
         }
     }
 }

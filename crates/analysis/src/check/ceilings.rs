@@ -20,6 +20,8 @@
 //! each other core at most, which is time that it takes from its core, and the whole is a section without preemption for others
 //! (Gai, Lipari and Di Natale 2001). Entries of its scheduler lengthen such a section; those that may come in it are counted.
 
+use super::rank::Rank;
+use super::work;
 use crate::blocking::ceiling::edf_schedulable_with;
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
@@ -67,13 +69,17 @@ fn spin(system: &System, core: Option<CoreId>, resource: usize, entry: Duration)
     cores.dedup();
     let of_core = |other: &Option<CoreId>| {
         let here = || (0..system.tasks.len()).filter(|n| system.tasks[*n].core == *other);
+        let places: Vec<usize> = here().collect();
+        let instants = work::instants(system, &places);
+        let work = work::work(system, &places, &instants, Rank::Edf, entry);
         let own = here().flat_map(|n| system.scheduling.sections_of(n)).filter(|it| it.resource == resource);
         let Some(longest) = own.map(|it| it.length).max() else { return Duration::ZERO };
         // It is taken in an entry, given back in one, and the next core is told by one.
         let least = longest.checked_add(entry * 3).unwrap_or(Duration::MAX);
         let mut all = least;
         for _ in 0..ROUNDS {
-            let entries = here().map(|n| all.as_nanos() / system.tasks[n].period.as_nanos().max(1) + 2).sum::<u64>();
+            // What came while it was being taken is served in it, and an entry may be under way.
+            let entries = work.entries(all.checked_add(entry).unwrap_or(Duration::MAX)).saturating_add(1);
             let next = entry.checked_mul(entries).and_then(|more| least.checked_add(more)).unwrap_or(Duration::MAX);
             if next == all {
                 return all;
@@ -126,19 +132,6 @@ impl Ceilings {
             spins: places.iter().map(spins).collect(),
             inherits: of_all().any(inherits),
         })
-    }
-
-    /// The test that gives the responses under fixed priorities.
-    pub(super) fn explanation(&self) -> &'static str {
-        if self.inherits {
-            "response-time analysis with priority inheritance (Sha, Rajkumar and Lehoczky)"
-        } else if self.sections.iter().all(Vec::is_empty) {
-            "response times with preemption thresholds (Wang and Saksena)"
-        } else if self.spins.iter().any(|spin| !spin.is_zero()) {
-            "response-time analysis with waiting for other cores (Gai, Lipari and Di Natale)"
-        } else {
-            "response-time analysis with one blocking at a ceiling (Baker)"
-        }
     }
 
     /// How long jobs of the i-th task wait in all for what other cores hold.
@@ -217,7 +210,7 @@ impl Ceilings {
         blocking: Duration,
         withheld: &dyn Withheld,
         mut effort: Effort,
-    ) -> (Vec<Option<Duration>>, &'static str) {
+    ) -> Vec<Option<Duration>> {
         let all = blocking.checked_add(self.most()).unwrap_or(Duration::MAX);
         let exact = edf_response::responses(tasks, all, withheld, &mut effort.clone());
         let fits = self.by_demand(tasks, blocking, withheld, &mut effort) == Demand::Fits;
@@ -226,11 +219,7 @@ impl Ceilings {
             let deadline = fits.then_some(tasks[i].deadline);
             response.into_iter().chain(deadline).min()
         };
-        let why = match self.inherits {
-            true => "EDF with priority inheritance (Baruah; Spuri)",
-            false => "EDF with the stack resource policy (Baruah; Spuri)",
-        };
-        ((0..tasks.len()).map(one).collect(), why)
+        (0..tasks.len()).map(one).collect()
     }
 }
 

@@ -167,16 +167,11 @@ fn way(system: &System, server: Option<usize>) -> impl Iterator<Item = usize> + 
     std::iter::successors(server, |n| system.scheduling.servers[*n].parent)
 }
 
-/// The server that a task is in.
-fn home(system: &System, task: usize) -> Option<usize> {
-    system.scheduling.places.get(task).and_then(|place| place.server)
-}
-
 /// The server that the change is about, or that the task is in.
 fn concerned(system: &System, part: Part) -> Option<usize> {
     match part {
         Part::Server(n) => Some(n),
-        Part::Task(n) => home(system, n),
+        Part::Task(n) => system.home(n),
     }
 }
 
@@ -185,7 +180,7 @@ fn drains(next: &SystemRevision, change: &Change, now: &Check, then: &Check) -> 
     let outermost = |server: Option<usize>| way(&next.system, server).last();
     let around = outermost(concerned(&next.system, change.part));
     let promised = |n: usize| [now, then].iter().any(|check| check.tasks[n].promise().is_some());
-    around.is_none() || (0..then.tasks.len()).any(|n| outermost(home(&next.system, n)) == around && promised(n))
+    around.is_none() || (0..then.tasks.len()).any(|n| outermost(next.system.home(n)) == around && promised(n))
 }
 
 /// A server for which the change does not wait may have work of before, that came to be under what it was supplied with then. What
@@ -194,9 +189,9 @@ fn keep_weaker(before: &SystemRevision, change: &Change, now: &Check, then: &mut
     let system = &before.system;
     let server = concerned(system, change.part);
     let on_the_way: Vec<usize> = way(system, server).collect();
-    let changes = |n: usize| matches!(change.part, Part::Server(s) if way(system, home(system, n)).any(|at| at == s));
+    let changes = |n: usize| matches!(change.part, Part::Server(s) if system.around(n).any(|at| at == s));
     for (n, (was, is)) in now.tasks.iter().zip(&mut then.tasks).enumerate() {
-        let waited_for = home(system, n).is_none_or(|home| on_the_way.contains(&home)) || changes(n);
+        let waited_for = system.home(n).is_none_or(|home| on_the_way.contains(&home)) || changes(n);
         if waited_for || !before.has(Part::Task(n)) {
             continue;
         }

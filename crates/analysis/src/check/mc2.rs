@@ -29,14 +29,51 @@ mod level_c;
 mod local;
 mod summary;
 
+use super::covers::{one, SPORADIC};
+use super::declared::{self, Declared};
 use super::growth::{Growth, SearchBudget};
 use super::report::{Check, TaskVerdict};
+use super::subject::Subject;
 use crate::mc2::table::Plan;
 use tactus_model::System;
+use tactus_task::{Feature, Features};
 use tactus_time::{Duration, Level};
 
+const BY_LEVELS: Features = SPORADIC
+    .without(Features::of(&[Feature::Skip, Feature::Stop, Feature::Kill]))
+    .and(Features::of(&[Feature::Unenforced, Feature::SlackShifting, Feature::Reconfiguration, Feature::LevelA]));
+
+const fn test(name: &'static str, source: &'static str, covers: Features) -> Declared {
+    Declared { name, source, place: "MC²", covers, exact: false }
+}
+
+/// The tests of levels A, B and C.
+const LEVELS: [Declared; 3] = [
+    test("table of core", "EDF over one hyperperiod at level-A times", BY_LEVELS),
+    test("EDF beneath the table", "Mollison et al. 2010; Spuri 1996", BY_LEVELS.and(one(Feature::LevelB))),
+    test(
+        "global EDF beneath A and B",
+        "Erickson, Devi and Baruah 2010; Bertogna and Cirinei 2007",
+        BY_LEVELS.and(Features::of(&[Feature::LevelB, Feature::LevelC])),
+    ),
+];
+/// All of them.
+pub(crate) const ALL: &[Declared] = &LEVELS;
+
+/// Why no test covers a task, if none does.
+fn uncovered(subject: &Subject, n: usize, level: Level) -> Option<String> {
+    let test = match level {
+        Level::A => LEVELS[0],
+        Level::B => LEVELS[1],
+        Level::C => LEVELS[2],
+        Level::D => return Some("best effort".into()),
+    };
+    subject.unknown(n).or_else(|| declared::uncovered(subject, n, &[test]))
+}
+
 /// `entry`: as bounds count it; `budgeted`: as budgets hold it.
-pub(crate) fn check(system: &System, (entry, budgeted): (Duration, Duration), check: &mut Check) {
+pub(super) fn check(subject: &Subject, (entry, budgeted): (Duration, Duration), check: &mut Check) {
+    let system = subject.system;
     let allowance::Settled { allowances, analysis, open } = allowance::settle(system, entry, budgeted);
     check.allowances = allowances;
     for local in &analysis.locals {
@@ -46,8 +83,10 @@ pub(crate) fn check(system: &System, (entry, budgeted): (Duration, Duration), ch
     }
     level_c::judge(system, entry, &analysis, check);
     allowance::note_open(system, &open, check);
-    for verdict in check.tasks.iter_mut().filter(|t| t.level == Some(Level::D)) {
-        verdict.verdict = TaskVerdict::Untested("best effort".into());
+    for (n, task) in check.tasks.iter_mut().enumerate() {
+        if let Some(why) = task.level.and_then(|level| uncovered(subject, n, level)) {
+            task.verdict = TaskVerdict::Untested(why);
+        }
     }
 }
 

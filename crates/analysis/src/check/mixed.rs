@@ -9,15 +9,19 @@
 //! [`crate::overhead`]), and go beyond it by one entry at most: C' = C + allowance + E. All time of a core is charged to somebody; one entry under way blocks.
 
 use super::assumed::assumed;
+use super::covers::{one, SPORADIC};
+use super::declared::{self, Declared};
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Check, TaskVerdict};
-use super::{partitioned, sensitivity};
+use super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::subject::Subject;
+use super::{sensitivity, work};
 use crate::effort::Effort;
 use crate::mixed::{amc_max, amc_rtb, edf_vd, Dual};
 use crate::overhead::Charge;
 use crate::task::{Dedicated, Sporadic};
 use crate::uniprocessor::edf_response;
 use tactus_model::{Body, Mixed, System};
+use tactus_task::{Feature, Features};
 use tactus_time::{Duration, Level};
 
 /// One core: its tasks, the most urgent first under AMC, with what costs add.
@@ -51,13 +55,13 @@ fn cores(
     for core in 0..system.cores {
         let on = |n: &usize| system.tasks[*n].core.is_some_and(|c| c.index() == core);
         let mut places: Vec<usize> = (0..system.tasks.len()).filter(on).collect();
-        let instants = partitioned::instants(system, &places);
+        let instants = work::instants(system, &places);
         let charge = Charge { entry: budgeted, instants: &instants };
         for &n in &places {
             let task = &system.tasks[n];
             allowances[n] = match task.body {
                 Body::Workload => charge.of_workload(),
-                _ => charge.of_component(task.deadline, 1, 0),
+                Body::Component(_) => charge.of_component(task.deadline, 1, 0),
             };
         }
         if scheme == Mixed::Amc {
@@ -144,13 +148,48 @@ impl Core {
     }
 }
 
-pub(super) fn check(system: &System, scheme: Mixed, entries: (Duration, Duration), check: &mut Check) {
+const BY_CRITICALITY: Features =
+    SPORADIC.without(Features::of(&[Feature::Skip, Feature::Stop, Feature::Kill])).and(one(Feature::Reconfiguration));
+
+const fn test(scheme: Mixed, critical: bool, source: &'static str, covers: Features) -> Declared {
+    let covers = BY_CRITICALITY.and(covers);
+    Declared { name: explanation(scheme, critical), source, place: "two levels of criticality", covers, exact: false }
+}
+
+/// The tests of tasks of level A, and of level B.
+const AMC: [Declared; 2] = [
+    test(Mixed::Amc, true, "Baruah, Burns and Davis 2011", one(Feature::Amc)),
+    test(Mixed::Amc, false, "Joseph and Pandya 1986; Lehoczky 1990", one(Feature::Amc)),
+];
+const EDF_VD: [Declared; 2] = [
+    test(Mixed::EdfVd, true, "Baruah et al. 2012", Features::of(&[Feature::EdfVd, Feature::VirtualDeadline])),
+    test(Mixed::EdfVd, false, "Spuri 1996", Features::of(&[Feature::EdfVd, Feature::VirtualDeadline])),
+];
+/// All of them.
+pub(crate) const ALL: &[Declared] = &[AMC[0], AMC[1], EDF_VD[0], EDF_VD[1]];
+
+/// Why no test covers a task, if none does.
+fn uncovered(subject: &Subject, scheme: Mixed, n: usize, critical: bool) -> Option<String> {
+    let [of_a, of_b] = match scheme {
+        Mixed::Amc => AMC,
+        Mixed::EdfVd => EDF_VD,
+    };
+    let test = if critical { of_a } else { of_b };
+    subject.unknown(n).or_else(|| declared::uncovered(subject, n, &[test]))
+}
+
+pub(super) fn check(subject: &Subject, scheme: Mixed, entries: (Duration, Duration), check: &mut Check) {
+    let system = subject.system;
     let all = cores(system, scheme, entries, Some(check));
     for (number, core) in all.iter().enumerate() {
         let promises = core.judge(&core.tasks, &mut Effort::of_core(system.cores));
         let mut remedy = None;
         for ((&n, promise), τ) in core.places.iter().zip(promises).zip(&core.tasks) {
             let verdict = &mut check.tasks[n];
+            if let Some(why) = uncovered(subject, scheme, n, τ.critical) {
+                verdict.verdict = TaskVerdict::Untested(why);
+                continue;
+            }
             let unbounded = || match promise.low {
                 _ if scheme == Mixed::EdfVd && τ.deadline != τ.period => {
                     "the theorem of EDF-VD is for deadlines that are periods".into()
@@ -161,7 +200,7 @@ pub(super) fn check(system: &System, scheme: Mixed, entries: (Duration, Duration
                 Some(_) | None => "it is not in time even while all are served".into(),
             };
             let by = explanation(scheme, τ.critical);
-            verdict.verdict = TaskVerdict::of(promise.response, verdict.deadline, by, unbounded);
+            verdict.verdict = TaskVerdict::of(promise.response.map(Bound::Response), verdict.deadline, by, unbounded);
             let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
             let what = format!(
                 "task `{}` of level {} on core {number} fails: {binds}",
@@ -187,7 +226,7 @@ pub(super) fn summary(scheme: Mixed, check: &Check) -> String {
     format!("{label} · at most A {} and A+B {} per core", hundredths(most.0), hundredths(most.1))
 }
 
-fn explanation(scheme: Mixed, critical: bool) -> &'static str {
+const fn explanation(scheme: Mixed, critical: bool) -> &'static str {
     match (scheme, critical) {
         (Mixed::Amc, true) => "AMC-max, whatever critical jobs take (Baruah, Burns and Davis)",
         (Mixed::Amc, false) => "response-time analysis, while critical jobs keep to B",

@@ -15,26 +15,32 @@ mod ceilings;
 mod chains;
 mod changes;
 mod channels;
+mod covers;
+mod declared;
 mod global;
 mod growth;
 mod mc2;
 mod memory;
 mod mixed;
 mod necessary;
-mod partitioned;
+mod one_core;
+mod orders;
 mod partitions;
 mod rank;
 mod report;
 mod sensitivity;
 mod servers;
 mod services;
+mod subject;
 mod waits;
+mod work;
 
 pub use assignment::{assignment, is_bound, Unassigned};
 pub use caches::CacheDelay;
 pub use chains::ChainVerdict;
 pub use changes::AdmissionVerdict;
 pub use channels::ChannelVerdict;
+pub use declared::Declared;
 pub use growth::Growth;
 pub use memory::with_interference;
 pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskCheck, TaskVerdict};
@@ -44,7 +50,9 @@ use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
 use caches::BesideOthers;
 use rank::Rank;
-use tactus_model::{Component, Costs, Migration, Mixed, Overrun, Policy, System, SystemRevision, TaskOrder};
+use subject::Subject;
+use tactus_model::{Costs, Migration, Mixed, Policy, System, SystemRevision, TaskOrder};
+use tactus_task::{Feature, Features};
 use tactus_time::Duration;
 
 /// Judges a system. Costs count only where the system asks for it (`machine.overheads`).
@@ -56,10 +64,23 @@ pub fn check(system: &System, costs: &Costs) -> Check {
 /// Like the other costs it counts where the system asks for it.
 pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
     if system.scheduling.changes.is_empty() {
-        one_system(system, costs, cache)
+        one_system(system, Features::NONE, costs, cache)
     } else {
-        changes::check(system, &|revision| one_system(revision, costs, cache))
+        let whole = Features::of(&[Feature::Reconfiguration]);
+        changes::check(system, &|revision| one_system(revision, whole, costs, cache))
     }
+}
+
+/// All tests that the check may use, each with what it covers.
+pub fn tests() -> Vec<Declared> {
+    let on_cores = one_core::ALL.iter().map(|test| test.declared).chain(global::ALL.iter().map(|test| test.declared));
+    let others = [servers::ALL, partitions::ALL, mixed::ALL, mc2::ALL];
+    on_cores.chain(others.into_iter().flatten().copied()).collect()
+}
+
+/// The features of a task and of those who can delay it, with those of the whole system: what a test has to cover so that it bounds the task.
+pub fn features_of(system: &System, task: usize) -> Features {
+    Subject::of(system, Features::NONE, &[], Duration::ZERO).features(task)
 }
 
 /// By task, what other cores add to each job: by the lines that they ask for and by colours, the smaller where the file tells both; or why
@@ -68,8 +89,8 @@ pub fn added_by_others(system: &System) -> Vec<Result<Duration, String>> {
     caches::added(system, CacheDelay::Geometry.working_sets(system).as_ref())
 }
 
-/// Judges a system that does not change.
-fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
+/// Judges a system that does not change. `whole`: features that it has as a stage of another one.
+fn one_system(system: &System, whole: Features, costs: &Costs, cache: CacheDelay) -> Check {
     let sets = cache.working_sets(system);
     let beside = BesideOthers::of(system, sets.as_ref());
     let longest = cache.longest(sets.as_ref());
@@ -83,27 +104,19 @@ fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
         check.tasks.iter_mut().for_each(|verdict| verdict.reloads = Reloads::Longest(longest));
     }
     let arrangement = Arrangement::of(system);
-    match nobody_knows(system) {
-        Some(why) => check.tasks.iter_mut().for_each(|task| task.verdict = TaskVerdict::Untested(why.clone())),
-        None => {
-            match arrangement {
-                Arrangement::Mixed(scheme) => mixed::check(system, scheme, (entry, budgeted), &mut check),
-                Arrangement::Partitions => partitions::check(system, entry, &mut check),
-                Arrangement::Mc2 => mc2::check(system, (entry, budgeted), &mut check),
-                Arrangement::Servers(root) => servers::check(system, root, (costs, longest), entry, &mut check),
-                Arrangement::Cores(rank) => {
-                    let entry = entry_of_each(entry, system, costs, sets.as_ref());
-                    partitioned::check(system, rank, entry, &mut check);
-                }
-                Arrangement::Shared(spread, rank) => global::check(system, spread, rank, entry, &mut check),
-            }
-            stopped(system, entry, &mut check);
-            waits::unknown(system, &mut check);
-            bursts::unknown(system, &mut check);
+    let subject = Subject::of(system, whole, &beside.unknown, entry);
+    match arrangement {
+        Arrangement::Mixed(scheme) => mixed::check(&subject, scheme, (entry, budgeted), &mut check),
+        Arrangement::Partitions => partitions::check(&subject, entry, &mut check),
+        Arrangement::Mc2 => mc2::check(&subject, (entry, budgeted), &mut check),
+        Arrangement::Servers(root) => servers::check(&subject, root, (costs, longest), entry, &mut check),
+        Arrangement::Cores(rank) => {
+            let entry = entry_of_each(entry, system, costs, sets.as_ref());
+            one_core::check(&subject, rank, entry, &mut check);
         }
+        Arrangement::Shared(spread, rank) => global::check(&subject, spread, rank, entry, &mut check),
     }
     assumptions::note(declared, &mut check);
-    beside.note(declared, &mut check);
     chains::check(system, &mut check);
     services::check(system, &mut check);
     necessary::note(necessary::violations(declared), &mut check);
@@ -112,7 +125,7 @@ fn one_system(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
         Arrangement::Partitions => partitions::summary(system, &check),
         Arrangement::Mc2 => mc2::summary(system, &check),
         Arrangement::Servers(root) => servers::summary(system, root, entry, &check),
-        Arrangement::Cores(rank) => partitioned::summary(rank, &check),
+        Arrangement::Cores(rank) => one_core::summary(rank, &check),
         Arrangement::Shared(spread, rank) => global::summary(system, spread, rank, &check),
     };
     check.accepted = check.findings.is_empty();
@@ -139,7 +152,7 @@ enum Arrangement {
 impl Arrangement {
     fn of(system: &System) -> Arrangement {
         let servers = !system.scheduling.servers.is_empty();
-        match (system.policy, rank::of_policy(&system.policy)) {
+        match (system.policy, system.policy.root()) {
             (Policy::Mixed(scheme), _) => Arrangement::Mixed(scheme),
             (Policy::Partitions, _) => Arrangement::Partitions,
             (Policy::Mc2 { .. }, _) | (_, None) => Arrangement::Mc2,
@@ -152,29 +165,14 @@ impl Arrangement {
     }
 }
 
-/// Why no test says anything of any task.
-fn nobody_knows(system: &System) -> Option<String> {
-    if let Some(root) = system.platform.root {
-        let name = system.components.get(root).map_or("", |component| component.name.as_str());
-        return Some(format!("no test: component `{name}`, a root scheduler of the file's own, decides who runs"));
-    }
-    let interrupts = |it: &&Component| it.rights.ticks.is_some() || !it.rights.lines.is_empty();
-    if let Some(component) = system.components.iter().find(interrupts) {
-        let name = &component.name;
-        return Some(format!("no test: ticks or lines of component `{name}` interrupt whoever runs"));
-    }
-    // Who awaits what others signal waits for no time that anybody knows.
-    (!system.scheduling.events.is_empty()).then(|| "no test: jobs of this system wait for each other".into())
-}
-
 /// What an entry costs where a test knows what each task has in the caches.
 fn entry_of_each<'s>(
     longest: Duration,
     system: &System,
     costs: &Costs,
     sets: Option<&'s WorkingSets<'s>>,
-) -> partitioned::Entry<'s> {
-    partitioned::Entry { longest, each: sets.map(|sets| (entry(system, costs, Duration::ZERO), sets)) }
+) -> one_core::Entry<'s> {
+    one_core::Entry { longest, each: sets.map(|sets| (entry(system, costs, Duration::ZERO), sets)) }
 }
 
 /// What [`sensitivity`] may spend so that it answers in some tens of milliseconds.
@@ -199,26 +197,24 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
         return growth;
     }
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
-    if nobody_knows(system).is_some() {
-        return growth;
-    }
-    let found = one_system(system, costs, cache);
+    let found = one_system(system, Features::NONE, costs, cache);
     let sets = cache.working_sets(system);
     let beside = BesideOthers::of(system, sets.as_ref());
     let (system, sets) = (beside.longer.as_ref().unwrap_or(system), sets.as_ref());
     let longest = cache.longest(sets);
     let (entry, budgeted) = (entry(system, costs, longest), overhead::entry(costs) + longest);
+    let subject = Subject::of(system, Features::NONE, &beside.unknown, entry);
     let mut search = growth::SearchBudget::with(effort);
     match Arrangement::of(system) {
         Arrangement::Mixed(scheme) => mixed::growth(system, scheme, (entry, budgeted), &mut search, &mut growth),
-        Arrangement::Partitions => partitions::growth(system, entry, &mut search, &mut growth),
+        Arrangement::Partitions => partitions::growth(&subject, entry, &mut search, &mut growth),
         Arrangement::Mc2 => mc2::growth(system, (entry, budgeted), &mut search, &mut growth),
-        Arrangement::Servers(root) => servers::growth(system, root, entry, &mut search, &mut growth),
+        Arrangement::Servers(root) => servers::growth(&subject, root, entry, &mut search, &mut growth),
         Arrangement::Cores(rank) => {
             let entry = entry_of_each(entry, system, costs, sets);
-            partitioned::growth(system, rank, entry, &mut search, &mut growth);
+            one_core::growth(&subject, rank, entry, &mut search, &mut growth);
         }
-        Arrangement::Shared(spread, rank) => global::growth(system, spread, rank, entry, &mut search, &mut growth),
+        Arrangement::Shared(spread, rank) => global::growth(&subject, spread, rank, entry, &mut search, &mut growth),
     }
     // Where there is no test, there is none that could turn.
     for (growth, task) in growth.iter_mut().zip(&found.tasks) {
@@ -250,40 +246,5 @@ fn entry(system: &System, costs: &Costs, cache: Duration) -> Duration {
         overhead::entry(costs) + cache
     } else {
         Duration::ZERO
-    }
-}
-
-/// A task that stops when it has used its execution time gets that much anew in each period and no more, so that a job that is
-/// late once may be late ever more: nothing is promised beyond the period. With costs it pays for the system's own work as well, so
-/// that a job which takes all of its time may not end in its period, and nothing is promised at all.
-///
-/// By a number that it keeps it still takes no more than its time in each period, on which others may count. In any other order a
-/// job that went on into the next period has the urgency of an old one, and what it disturbs has no bound either.
-fn stopped(system: &System, entry: Duration, check: &mut Check) {
-    let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
-    let root = rank::of_policy(&system.policy).map(|(_, order)| order);
-    let lasts =
-        |n: usize, check: &Check| place(n).overrun == Overrun::Stop && (!entry.is_zero() || check.tasks[n].fails());
-    for n in (0..system.tasks.len()).filter(|&n| lasts(n, check)).collect::<Vec<_>>() {
-        let stopping = &system.tasks[n];
-        let order = place(n).server.map(|s| system.scheduling.servers[s].order).or(root);
-        let fixed = order.is_none_or(|order| matches!(Rank::of(order), Rank::Fixed(_)));
-        for (i, task) in system.tasks.iter().enumerate() {
-            if i != n && (fixed || !assumptions::disturbs(system, (n, stopping), (i, task))) {
-                continue;
-            }
-            let verdict = &mut check.tasks[i];
-            verdict.no_bound(|| {
-                format!(
-                    "no test: task `{}` stops after its execution time and may go on in a later period{}",
-                    stopping.name,
-                    if i == n {
-                        ", since the system's own work is paid from it too"
-                    } else {
-                        ", then as urgent as an old job"
-                    }
-                )
-            });
-        }
     }
 }

@@ -5,12 +5,10 @@
 //! end, and arrivals in bursts that a server's budget serves as they come.
 
 use super::assumed::assumed;
-use super::rank;
 use super::report::{hundredths, Check, Finding, TaskVerdict};
-use super::servers::domain::of_task;
 use crate::utilisation::Utilisation;
 use std::collections::BTreeSet;
-use tactus_model::{Demand, Migration, Policy, Server, ServerKind, System};
+use tactus_model::{Demand, Policy, Server, ServerKind, System};
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 /// What is said of the tasks that a broken condition concerns and no test looks at.
@@ -121,17 +119,6 @@ fn usual(system: &System, n: usize) -> Duration {
     }
 }
 
-/// The cores on which a task may run.
-fn allowed(system: &System, n: usize) -> CoreSet {
-    let all = CoreSet::first(system.cores);
-    let core = system.tasks[n].core.map(|core| CoreSet::from_bits(1 << core.0));
-    match (&system.policy, rank::of_policy(&system.policy)) {
-        (_, Some((root, _))) => of_task(system, root, n),
-        (Policy::Partitions, None) => of_task(system, Migration::Partitioned, n),
-        (_, None) => core.unwrap_or(all),
-    }
-}
-
 fn names(system: &System, tasks: &[usize]) -> String {
     const MOST: usize = 4;
     let named: Vec<String> = tasks.iter().take(MOST).map(|n| format!("`{}`", system.tasks[*n].name)).collect();
@@ -143,7 +130,7 @@ fn names(system: &System, tasks: &[usize]) -> String {
 
 /// No set of cores is asked for more than it has by those who may run nowhere else.
 fn cores(system: &System, view: &View, found: &mut Vec<Violation>) {
-    let sets: Vec<CoreSet> = (0..system.tasks.len()).map(|n| allowed(system, n)).collect();
+    let sets: Vec<CoreSet> = (0..system.tasks.len()).map(|n| system.queue_of(n)).collect();
     let wanted: BTreeSet<u8> = sets.iter().map(|set| set.bits()).chain([CoreSet::first(system.cores).bits()]).collect();
     let mut over: Vec<u8> = Vec::new();
     for bits in wanted.into_iter().filter(|bits| *bits != 0) {
@@ -194,32 +181,24 @@ fn is_limited(server: &Server) -> bool {
     }
 }
 
-fn is_inside(system: &System, n: usize, server: usize) -> bool {
-    let home = system.scheduling.places.get(n).and_then(|place| place.server);
-    std::iter::successors(home, |s| system.scheduling.servers[*s].parent).any(|s| s == server)
-}
-
 /// What a server has of a core: its budget, or the most of its windows in any schedule.
 fn share(system: &System, n: usize, core: CoreId) -> (Duration, Duration) {
     let (server, partitions) = (&system.scheduling.servers[n], &system.scheduling.partitions);
-    match (server.kind, partitions.list.get(n)) {
-        (ServerKind::Windows, Some(partition)) => {
-            let most = partitions.numbers().map(|schedule| partition.time_on(core, schedule)).max();
-            (most.unwrap_or_default(), partitions.frame)
-        }
-        _ if server.cores.contains(core) => (server.budget, server.period),
-        _ => (Duration::ZERO, server.period),
+    if let Some(partition) = partitions.list.get(n) {
+        let most = partitions.numbers().map(|schedule| partition.time_on(core, schedule)).max();
+        return (most.unwrap_or_default(), partitions.frame);
     }
+    (if server.cores.contains(core) { server.budget } else { Duration::ZERO }, server.period)
 }
 
 /// No server is asked for more than it has.
 fn servers(system: &System, found: &mut Vec<Violation>) {
     for (s, server) in system.scheduling.servers.iter().enumerate().filter(|(_, server)| is_limited(server)) {
-        let inside = |n: &usize| is_inside(system, *n, s) && !is_best_effort(system, *n);
+        let inside = |n: &usize| system.around(*n).any(|at| at == s) && !is_best_effort(system, *n);
         let all: Vec<usize> = (0..system.tasks.len()).filter(inside).collect();
-        let sets: BTreeSet<u8> = all.iter().map(|n| allowed(system, *n).bits()).chain([server.cores.bits()]).collect();
+        let sets: BTreeSet<u8> = all.iter().map(|n| system.queue_of(*n).bits()).chain([server.cores.bits()]).collect();
         for bits in sets {
-            let of_set = |n: &&usize| allowed(system, **n).bits() & !bits == 0;
+            let of_set = |n: &&usize| system.queue_of(**n).bits() & !bits == 0;
             let tasks: Vec<usize> = all.iter().filter(of_set).copied().collect();
             let asked = Utilisation::of(tasks.iter().map(|n| (usual(system, *n), system.tasks[*n].period)));
             let cores = CoreSet::from_bits(bits);
@@ -264,8 +243,8 @@ fn budgets(system: &System, found: &mut Vec<Violation>) {
                 around.map_or("1".into(), |s| hundredths(Utilisation::of([share(system, s, core)]).millionths()));
             let of = around.map_or(String::new(), |s| format!(" inside `{}`", servers[s].name));
             let last = inside.last().map_or(0, |s| servers[*s].line);
-            let within = |n: &usize| inside.iter().any(|s| is_inside(system, *n, *s)) && !is_best_effort(system, *n);
-            let of_core = |n: &usize| allowed(system, *n).contains(core);
+            let within = |n: &usize| system.around(*n).any(|at| inside.contains(&at)) && !is_best_effort(system, *n);
+            let of_core = |n: &usize| system.queue_of(*n).contains(core);
             found.push(Violation {
                 tasks: (0..system.tasks.len()).filter(within).filter(of_core).collect(),
                 core: Some(core),

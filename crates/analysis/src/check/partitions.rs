@@ -9,11 +9,14 @@
 //! on a core in one of them has no promises there.
 
 use super::assumed::plain;
+use super::covers::{one, FIXED, SPORADIC};
+use super::declared::{self, Declared};
 use super::growth::{self, Growth, SearchBudget};
-use super::partitioned::{self, Queue};
+use super::orders::{self, Queue, Responses};
 use super::rank::Rank;
-use super::report::{hundredths, Check, TaskVerdict};
-use super::sensitivity;
+use super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::subject::Subject;
+use super::{sensitivity, work};
 use crate::arrivals::Instants;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
@@ -22,23 +25,53 @@ use crate::reservation::supply::Supply;
 use crate::reservation::windows::WindowTable;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::fixed_priority;
-use tactus_model::{Overrun, Release, Server, System};
+use tactus_model::{Release, Server, System};
+use tactus_task::{Feature, Features};
 use tactus_time::{CoreId, Duration};
 
-pub(super) fn check(system: &System, entry: Duration, check: &mut Check) {
+/// What explains a bound here.
+const BY: &str = "response within the windows of its partition";
+
+const IN_WINDOWS: Features = SPORADIC.and(Features::of(&[
+    Feature::ServerWindows,
+    Feature::Background,
+    Feature::Schedules,
+    Feature::StartFrame,
+    Feature::Service,
+    Feature::Reconfiguration,
+]));
+
+const fn test(source: &'static str, covers: Features) -> Declared {
+    Declared { name: BY, source, place: "windows of partitions", covers: IN_WINDOWS.and(covers), exact: false }
+}
+
+/// The tests within windows, for each kind of order.
+pub(crate) const ALL: &[Declared] = &[
+    test("Mok, Feng and Chen 2001; Lehoczky 1990", FIXED),
+    test("Mok, Feng and Chen 2001; Spuri 1996; Zhang and Burns 2009", one(Feature::EarliestDeadline)),
+    test("Mok, Feng and Chen 2001; George and Minet 1997", one(Feature::FirstComeFirstServed)),
+    test("Mok, Feng and Chen 2001; Racu et al. 2007", one(Feature::RoundRobin)),
+    test("Mok, Feng and Chen 2001; Lehoczky 1990", one(Feature::FixedPriorityRoundRobin)),
+    test("Mok, Feng and Chen 2001; Spuri 1996", one(Feature::LaxityAtRelease)),
+    test("Mok, Feng and Chen 2001; Leontyev and Anderson 2010", one(Feature::LeastLaxity)),
+];
+
+pub(super) fn check(subject: &Subject, entry: Duration, check: &mut Check) {
+    let system = subject.system;
     for core in (0..system.cores).map(|core| CoreId(core as u8)) {
         let bounds = Bounds::of(system, core);
         for partition in on(system, core) {
             absent(system, partition, core, check);
             if let Some(inside) = Inside::of(system, partition, core, entry) {
-                inside.judge(&bounds, check);
+                inside.judge(subject, &bounds, check);
             }
         }
     }
 }
 
 /// By how much each execution time may grow, so that all of its partition on its core still pass.
-pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
+pub(super) fn growth(subject: &Subject, entry: Duration, search: &mut SearchBudget, growth: &mut [Growth]) {
+    let system = subject.system;
     let places: Vec<(usize, CoreId)> = (0..system.cores)
         .map(|core| CoreId(core as u8))
         .flat_map(|core| on(system, core).map(move |partition| (partition, core)))
@@ -54,7 +87,7 @@ pub(super) fn growth(system: &System, entry: Duration, search: &mut SearchBudget
                     let responses = inside.responses(set, &work, *effort).0;
                     // What the search took is not told; its share is.
                     effort.spend(set.len() * set.len());
-                    all_met(&responses, set)
+                    inside.all_met(subject, &responses, set)
                 })
             };
             growth[inside.places[i]] = growth::of(&inside.tasks, i, task.deadline, &mut passes);
@@ -198,9 +231,7 @@ impl<'s> Inside<'s> {
                 let most = place.release.burst().map_or(1, |burst| burst.most(task.period));
                 recurring.push((entry * 2 * most, task.period));
             }
-            if place.overrun == Overrun::Kill {
-                recurring.push((entry, task.period));
-            }
+            recurring.extend(work::recurring(system, n).map(|period| (entry, period)));
         }
         let timed = |server: &&Server| server.order.has_quantum();
         let here = system.scheduling.servers.iter().filter(|server| server.cores.contains(self.core));
@@ -208,33 +239,43 @@ impl<'s> Inside<'s> {
         Work { entry, completion: entry, instants: Some((&bounds.instants, entry)), recurring }
     }
 
-    fn responses(&self, tasks: &[Sporadic], work: &Work, effort: Effort) -> (partitioned::Responses, &'static str) {
+    fn responses(&self, tasks: &[Sporadic], work: &Work, effort: Effort) -> (Responses, &'static str) {
         if !fits_share(tasks, &self.table) {
             return (vec![None; tasks.len()], "its partition's share of the core");
         }
-        let by = "response within the windows of its partition";
         if let Rank::Fixed(_) = self.rank {
             let effort = &mut effort.clone();
             let response = |i: usize| {
                 let within = Within(&self.tables[i], work);
                 fixed_priority::response(&tasks[i], &tasks[..i], work.entry, &within, effort)
             };
-            return ((0..tasks.len()).map(response).collect(), by);
+            return ((0..tasks.len()).map(response).collect(), BY);
         }
-        let queue = Queue {
-            rank: self.rank,
-            quantum: self.server.quantum,
-            completion: work.completion,
-            ceilings: None,
-            waits: &[],
-            distances: &[],
-            rivals: &self.rank.rivals(self.system, &self.places),
-            delays: None,
-        };
-        (partitioned::test(tasks, queue, work, &Within(&self.tables[0], work), effort).0, by)
+        let (quantum, completion) = (self.server.quantum, work.completion);
+        let (rivals, withheld) = (&self.rank.rivals(self.system, &self.places), &Within(&self.tables[0], work));
+        (
+            orders::by(
+                self.server.order,
+                Queue { tasks, quantum, completion, rivals, work, withheld },
+                &mut effort.clone(),
+            ),
+            BY,
+        )
     }
 
-    fn judge(&self, bounds: &Bounds, check: &mut Check) {
+    /// Why no test covers the i-th task, if none does.
+    fn uncovered(&self, subject: &Subject, i: usize) -> Option<String> {
+        let n = self.places[i];
+        subject.unknown(n).or_else(|| declared::uncovered(subject, n, ALL))
+    }
+
+    /// Whether all that a test covers are in time.
+    fn all_met(&self, subject: &Subject, responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
+        let met = |i: usize| responses[i].is_some_and(|r| r <= tasks[i].deadline);
+        (0..tasks.len()).all(|i| met(i) || self.uncovered(subject, i).is_some())
+    }
+
+    fn judge(&self, subject: &Subject, bounds: &Bounds, check: &mut Check) {
         let work = self.work(bounds);
         let effort = Effort::of_core(self.system.cores);
         let (responses, by) = self.responses(&self.tasks, &work, effort);
@@ -243,32 +284,37 @@ impl<'s> Inside<'s> {
         let mut advised = false;
         for (i, &n) in self.places.iter().enumerate() {
             let verdict = &mut check.tasks[n];
+            if let Some(why) = self.uncovered(subject, i) {
+                verdict.verdict = TaskVerdict::Untested(why);
+                continue;
+            }
             let unbounded = || {
                 format!("no response is bounded in the {time} that windows give it in each {frame}, overheads included")
             };
-            verdict.verdict = TaskVerdict::of(responses[i], verdict.deadline, by, unbounded);
+            let in_time = |n: usize| {
+                let i = self.places.iter().position(|other| *other == n);
+                i.and_then(|i| responses[i]).is_some_and(|r| r <= self.system.tasks[n].deadline)
+            };
+            let own = TaskVerdict::of(responses[i].map(Bound::Response), verdict.deadline, by, unbounded);
+            verdict.verdict = subject.beside_stopping(n, own, in_time);
             let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { continue };
             let what = format!("task `{}` in partition `{name}` on core {} fails: {binds}", verdict.name, self.core);
             let remedy = match std::mem::replace(&mut advised, true) {
                 true => "see the remedy above".into(),
-                false => self.remedy(&work),
+                false => self.remedy(subject, &work),
             };
             check.fail(self.system, n, what, remedy);
         }
     }
 
     /// How much shorter execution times, or how much longer windows would do.
-    fn remedy(&self, work: &Work) -> String {
+    fn remedy(&self, subject: &Subject, work: &Work) -> String {
         let step = Effort::of_core(self.system.cores).step();
-        let passes = |set: &[Sporadic]| all_met(&self.responses(set, work, step).0, set);
+        let passes = |set: &[Sporadic]| self.all_met(subject, &self.responses(set, work, step).0, set);
         let scale = sensitivity::largest_scale(&self.tasks, passes);
         let told = sensitivity::remedy(scale, &format!(" of `{}` on core {}", self.server.name, self.core));
         format!("{told}; or give the partition longer windows, or more of them in each frame")
     }
-}
-
-fn all_met(responses: &[Option<Duration>], tasks: &[Sporadic]) -> bool {
-    responses.iter().zip(tasks).all(|(r, τ)| r.is_some_and(|r| r <= τ.deadline))
 }
 
 /// The line that sums the check up.

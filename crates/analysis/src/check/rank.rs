@@ -1,6 +1,6 @@
 //! Spread and order of a system's root, and how they sort tasks.
 
-use tactus_model::{Migration, Policy, System, TaskOrder};
+use tactus_model::{Migration, System, TaskOrder};
 use tactus_time::CoreSet;
 
 /// How the jobs of one queue are ordered.
@@ -23,25 +23,35 @@ impl Rank {
             | TaskOrder::DeadlineMonotonic
             | TaskOrder::ShortestJob => Rank::Fixed(order),
             TaskOrder::EarliestDeadline => Rank::Edf,
-            _ => Rank::Other(order),
+            TaskOrder::LeastLaxity
+            | TaskOrder::LaxityAtRelease
+            | TaskOrder::FirstComeFirstServed
+            | TaskOrder::RoundRobin
+            | TaskOrder::FixedPriorityRoundRobin => Rank::Other(order),
         }
     }
 
     /// What people call it.
     pub(super) fn label(self) -> &'static str {
+        match self.order() {
+            TaskOrder::RateMonotonic => "RM",
+            TaskOrder::DeadlineMonotonic => "DM",
+            TaskOrder::EarliestDeadline => "EDF",
+            TaskOrder::FixedPriority => "fixed priorities",
+            TaskOrder::ShortestJob => "shortest job first",
+            TaskOrder::LeastLaxity => "least laxity",
+            TaskOrder::LaxityAtRelease => "laxity at release",
+            TaskOrder::FirstComeFirstServed => "first come first served",
+            TaskOrder::RoundRobin => "turns",
+            TaskOrder::FixedPriorityRoundRobin => "fixed priorities, turns among equals",
+        }
+    }
+
+    /// The order.
+    pub(super) fn order(self) -> TaskOrder {
         match self {
-            Rank::Edf | Rank::Other(TaskOrder::EarliestDeadline) => "EDF",
-            Rank::Fixed(order) | Rank::Other(order) => match order {
-                TaskOrder::DeadlineMonotonic => "DM",
-                TaskOrder::FixedPriority => "fixed priorities",
-                TaskOrder::ShortestJob => "shortest job first",
-                TaskOrder::LeastLaxity => "least laxity",
-                TaskOrder::LaxityAtRelease => "laxity at release",
-                TaskOrder::FirstComeFirstServed => "first come first served",
-                TaskOrder::RoundRobin => "turns",
-                TaskOrder::FixedPriorityRoundRobin => "fixed priorities, turns among equals",
-                _ => "RM",
-            },
+            Rank::Edf => TaskOrder::EarliestDeadline,
+            Rank::Fixed(order) | Rank::Other(order) => order,
         }
     }
 
@@ -68,36 +78,28 @@ impl Rank {
     /// The smaller, the more urgent, as far as a task keeps its rank.
     pub(super) fn key(self, system: &System, n: usize) -> u64 {
         let task = &system.tasks[n];
-        match self {
+        match self.order() {
             // The larger number goes first.
-            Rank::Fixed(TaskOrder::FixedPriority) | Rank::Other(TaskOrder::FixedPriorityRoundRobin) => {
+            TaskOrder::FixedPriority | TaskOrder::FixedPriorityRoundRobin => {
                 u64::MAX - u64::from(system.scheduling.places.get(n).map_or(0, |p| p.priority))
             }
-            Rank::Fixed(TaskOrder::DeadlineMonotonic) | Rank::Edf => task.deadline.as_nanos(),
-            Rank::Fixed(TaskOrder::ShortestJob) => super::assumed::plain(task).as_nanos(),
-            _ => task.period.as_nanos(),
+            TaskOrder::DeadlineMonotonic | TaskOrder::EarliestDeadline => task.deadline.as_nanos(),
+            TaskOrder::ShortestJob => super::assumed::plain(task).as_nanos(),
+            // The last four by the file: the tests of orders that change do not ask for one.
+            TaskOrder::RateMonotonic
+            | TaskOrder::LeastLaxity
+            | TaskOrder::LaxityAtRelease
+            | TaskOrder::FirstComeFirstServed
+            | TaskOrder::RoundRobin => task.period.as_nanos(),
         }
     }
-}
-
-/// How the cores of the root share queues, and its order; nothing for policies with levels and for partitions.
-pub(super) fn of_policy(policy: &Policy) -> Option<(Migration, TaskOrder)> {
-    Some(match policy {
-        Policy::PartitionedRm => (Migration::Partitioned, TaskOrder::RateMonotonic),
-        Policy::PartitionedEdf => (Migration::Partitioned, TaskOrder::EarliestDeadline),
-        Policy::GlobalRm => (Migration::Global, TaskOrder::RateMonotonic),
-        Policy::GlobalEdf => (Migration::Global, TaskOrder::EarliestDeadline),
-        Policy::Ordered { spread, order } => (*spread, *order),
-        Policy::Mc2 { .. } | Policy::Mixed(_) | Policy::Partitions => return None,
-    })
 }
 
 /// The root's queues: each a set of cores, with the tasks that wait in it, in the order of the file. Tasks in servers are left out.
 pub(super) fn queues(system: &System, spread: Migration) -> Vec<(CoreSet, Vec<usize>)> {
     let sets = system.scheduling.queues(None, spread, CoreSet::first(system.cores));
-    let place = |n: usize| system.scheduling.places.get(n).copied().unwrap_or_default();
     let inside = |set: &CoreSet, n: usize| {
-        place(n).server.is_none() && system.tasks[n].core.is_none_or(|core| set.contains(core))
+        system.home(n).is_none() && system.tasks[n].core.is_none_or(|core| set.contains(core))
     };
     sets.into_iter().map(|set| (set, (0..system.tasks.len()).filter(|&n| inside(&set, n)).collect())).collect()
 }

@@ -104,22 +104,16 @@ pub struct TaskCheck {
 }
 
 impl TaskVerdict {
-    /// What follows from a response that a test gives, or does not: `why` says what binds where that is not within the deadline.
-    pub(crate) fn of(
-        response: Option<Duration>,
-        deadline: Duration,
-        by: &str,
-        why: impl FnOnce() -> String,
-    ) -> TaskVerdict {
-        let bound = response.map(Bound::Response);
-        match response {
-            Some(r) if r <= deadline => TaskVerdict::bounded(Bound::Response(r), by),
-            Some(r) => TaskVerdict::Fails {
+    /// What follows from a bound that a test gives, or does not: `why` says what binds where that is not within the deadline.
+    pub(crate) fn of(bound: Option<Bound>, deadline: Duration, by: &str, why: impl FnOnce() -> String) -> TaskVerdict {
+        match bound {
+            Some(Bound::Response(r)) if r <= deadline => TaskVerdict::bounded(Bound::Response(r), by),
+            Some(Bound::Response(r)) => TaskVerdict::Fails {
                 bound,
                 why: format!("its response may reach {r}, over the deadline of {deadline}"),
                 by: by.into(),
             },
-            None => TaskVerdict::Fails { bound, why: why(), by: by.into() },
+            Some(Bound::Tardiness(_)) | None => TaskVerdict::Fails { bound, why: why(), by: by.into() },
         }
     }
 

@@ -16,12 +16,9 @@
 //! job of the core. And each time a job comes back it may find one less urgent in a critical section, as when it began.
 
 use super::ceilings::Ceilings;
-use super::partitioned::{by_priority, Queue, Responses};
-use super::report::Check;
-use super::{assumptions, rank};
-use crate::effort::Effort;
-use crate::task::{Sporadic, Withheld};
-use tactus_model::{Policy, System, TaskOrder};
+use super::orders::Responses;
+use crate::task::Sporadic;
+use tactus_model::System;
 use tactus_time::Duration;
 
 /// How long jobs of the task wait in all.
@@ -44,22 +41,21 @@ pub(super) fn added_beside(system: &System, n: usize, ceilings: Option<&Ceilings
     added(system, n, entry).checked_add(blocked).unwrap_or(Duration::MAX)
 }
 
-/// The responses under fixed priorities on one core, the most urgent first. `waits` is how long jobs of each task wait in all.
+/// The responses under fixed priorities on one core, the most urgent first. `waits` is how long jobs of each task wait in all; `response`
+/// gives that of one of these tasks.
 pub(super) fn by_priorities(
     tasks: &[Sporadic],
-    (queue, waits): (Queue, &[Duration]),
-    blocking: Duration,
-    withheld: &dyn Withheld,
-    effort: &mut Effort,
+    waits: &[Duration],
+    response: &mut dyn FnMut(&[Sporadic], usize) -> Option<Duration>,
 ) -> Responses {
     // What less urgent tasks see of the more urgent ones; nothing if one of those may be late.
     let mut seen: Option<Vec<Sporadic>> = Some(Vec::new());
     let mut responses = Vec::new();
     for (i, task) in tasks.iter().enumerate() {
-        let as_execution = by_priority(tasks, queue, i, blocking, withheld, effort);
+        let as_execution = response(tasks, i);
         let as_jitter = seen.as_ref().and_then(|seen| {
             let beside: Vec<Sporadic> = seen.iter().chain(&tasks[i..]).copied().collect();
-            by_priority(&beside, queue, i, blocking, withheld, effort)
+            response(&beside, i)
         });
         let response = as_execution.into_iter().chain(as_jitter).min();
         responses.push(response);
@@ -72,23 +68,4 @@ pub(super) fn by_priorities(
         });
     }
     responses
-}
-
-/// Takes away the bounds of those for whom no test is known: where jobs in servers or partitions wait, since what a server offers
-/// was shown only for work that does not, and where jobs take turns or are ordered by laxity.
-pub(super) fn unknown(system: &System, check: &mut Check) {
-    let inside = !system.scheduling.servers.is_empty() || system.policy == Policy::Partitions;
-    let order = rank::of_policy(&system.policy).map(|(_, order)| order);
-    let turns = order.is_some_and(|order| order.takes_turns() || order == TaskOrder::LaxityAtRelease);
-    let why = if inside { "servers or partitions" } else { "turns or laxities" };
-    let waiting = |n: &usize| !system.scheduling.waits_of(*n).is_empty() && (inside || turns);
-    for n in (0..system.tasks.len()).filter(waiting) {
-        for (i, task) in system.tasks.iter().enumerate() {
-            if !assumptions::disturbs(system, (n, &system.tasks[n]), (i, task)) {
-                continue;
-            }
-            check.tasks[i]
-                .no_bound(|| format!("no test: jobs of `{}` wait, in a system with {why}", system.tasks[n].name));
-        }
-    }
 }

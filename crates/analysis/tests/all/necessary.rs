@@ -40,7 +40,7 @@ fn an_overload_that_signals_is_refused_and_without_overload_it_is_promised_nothi
     let system = signals(20_000);
     let within = check(&system, &Costs::default());
     assert!(within.accepted, "{within}");
-    nothing_is_promised(&system, &within, "wait for each other");
+    nothing_is_promised(&system, &within, "no test of one core covers jobs that signal (`d`)");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn there_is_no_growth_and_no_slack_where_there_is_no_test() {
                 release = 'sporadic'\njitter = '8 ms'\n";
     let system = System::parse_toml(text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
     let found = check(&system, &Costs::default());
-    nothing_is_promised(&system, &found, "come in bursts");
+    nothing_is_promised(&system, &found, "arrivals in bursts (`a`) together with preemption thresholds (`a`)");
 }
 
 #[test]
@@ -69,13 +69,14 @@ fn beside_a_component_that_may_wire_ticks_or_lines_nothing_is_promised() {
         "[system]\ncores = 1\nduration = '1 s'\n[machine]\ninstruction = '64 ns'\n[policy]\nkind = 'partitioned-fp'\n\
                 [[task]]\nname = 'victim'\npriority = 1\nperiod = '40 ms'\nexecution = '6 ms'\n\
                 [[component]]\nname = 'ticking'\ncrate = '.'\nbrands = 1\n";
-    for (right, promised) in [("", true), ("ticks = '3200 us'", false), ("lines = [5]", false)] {
+    let why = ["ticks of a component (`ticking`)", "interrupt lines of a component (`ticking`)"];
+    for (right, why) in [("", None), ("ticks = '3200 us'", Some(why[0])), ("lines = [5]", Some(why[1]))] {
         let text = rest.to_string() + right;
         let system = System::parse_toml(&text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
         let found = check(&system, &Costs::default());
-        match promised {
-            true => assert!(found.tasks[0].slack().is_some(), "{found}"),
-            false => nothing_is_promised(&system, &found, "ticks or lines of component `ticking`"),
+        match why {
+            None => assert!(found.tasks[0].slack().is_some(), "{found}"),
+            Some(why) => nothing_is_promised(&system, &found, why),
         }
     }
 }

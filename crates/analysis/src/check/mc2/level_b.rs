@@ -1,6 +1,6 @@
 //! Level B: EDF in what the core's table leaves at level-B times.
 
-use super::super::report::{hundredths, Check, TaskVerdict};
+use super::super::report::{hundredths, Bound, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::local::Local;
 use crate::effort::Effort;
@@ -52,7 +52,7 @@ pub(super) fn judge(system: &System, entry: Duration, local: &Local, check: &mut
     let mut remedy = None;
     for (i, &n) in local.level_b.iter().enumerate() {
         let verdict = &mut check.tasks[n];
-        let bound = local.responses.as_ref().map(|r| r[i] + entry);
+        let bound = local.responses.as_ref().map(|r| Bound::Response(r[i] + entry));
         let unbounded = || {
             let effort = &mut Effort::of_core(system.cores);
             match edf_demand::schedulable(&local.sporadic, entry * 2, &local.curve, effort) {

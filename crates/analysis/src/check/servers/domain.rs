@@ -5,9 +5,10 @@
 //! entries, and a release E more until the core knows. For the whole of a queue, see [`Domain::of_queue`].
 
 use super::super::rank::Rank;
+use super::super::work;
 use crate::arrivals::Instants;
 use crate::reservation::charge::Work;
-use tactus_model::{Migration, Overrun, Scheduling, ServerKind, System};
+use tactus_model::{Migration, Scheduling, ServerKind, System};
 use tactus_task::MOST_LOOKS;
 use tactus_time::{CoreId, CoreSet, Duration};
 
@@ -31,18 +32,6 @@ pub(super) fn queues(system: &System, root: Migration, server: Option<usize>) ->
     system.scheduling.queues(server.map(|s| &servers[s]), root, CoreSet::first(system.cores))
 }
 
-/// The server that a task is in.
-pub(super) fn home(system: &System, task: usize) -> Option<usize> {
-    system.scheduling.places.get(task).and_then(|place| place.server)
-}
-
-/// The cores on which a task may run: those of its queue.
-pub(crate) fn of_task(system: &System, root: Migration, task: usize) -> CoreSet {
-    let queues = queues(system, root, home(system, task));
-    let core = system.tasks[task].core;
-    queues.into_iter().find(|q| core.is_none_or(|core| q.contains(core))).unwrap_or(CoreSet::EMPTY)
-}
-
 fn union(a: CoreSet, b: CoreSet) -> CoreSet {
     let mut all = a;
     b.iter().for_each(|core| all.insert(core));
@@ -64,12 +53,12 @@ pub(super) fn domains(system: &System, root: Migration, entry: Duration) -> Vec<
     }
     sets.sort_by_key(|set| set.iter().next());
     let one = |cores: CoreSet| {
-        let tasks: Vec<usize> = (0..system.tasks.len()).filter(|&n| meet(of_task(system, root, n), cores)).collect();
+        let tasks: Vec<usize> = (0..system.tasks.len()).filter(|&n| meet(system.queue_of(n), cores)).collect();
         let on = |(s, server): (usize, &tactus_model::Server)| {
             server.cores.iter().filter(|core| cores.contains(*core)).map(move |core| (s, core)).collect::<Vec<_>>()
         };
         let servers = system.scheduling.servers.iter().enumerate().flat_map(on).collect();
-        let instants = super::super::partitioned::instants(system, &tasks);
+        let instants = work::instants(system, &tasks);
         Domain { system, cores, tasks, servers, entry, instants }
     };
     sets.into_iter().map(one).collect()
@@ -85,13 +74,18 @@ impl Domain<'_> {
         let it = &self.system.scheduling.servers[server];
         let mut events = match it.kind {
             // Each of its budgets may end; the next comes at once.
-            kind if kind.is_soft() => vec![(1, it.budget)],
+            ServerKind::SoftBandwidth | ServerKind::Reclaiming => vec![(1, it.budget)],
             ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
-            // It is looked at as often, and its budget comes and goes.
             // Whether or not it gives way, its core's counter is sampled.
-            kind if kind.yields() => vec![(1, it.period)],
+            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => vec![(1, it.period)],
+            // It is looked at as often, and its budget comes and goes.
             ServerKind::Misses => vec![(2 + MOST_LOOKS, it.period)],
-            _ => vec![(2, it.period)],
+            ServerKind::Periodic
+            | ServerKind::Polling
+            | ServerKind::Deferrable
+            | ServerKind::HardBandwidth
+            | ServerKind::PriorityInheriting
+            | ServerKind::Windows => vec![(2, it.period)],
         };
         if matches!(it.kind, ServerKind::PriorityInheriting | ServerKind::Reclaiming) {
             // It begins a new wait, or stays active for a while, whenever it has no more work.
@@ -103,14 +97,7 @@ impl Domain<'_> {
 
     /// Whether a task is in the server, or in one inside of it.
     fn is_inside(&self, task: usize, server: usize) -> bool {
-        let mut at = home(self.system, task);
-        while let Some(s) = at {
-            if s == server {
-                return true;
-            }
-            at = self.system.scheduling.servers[s].parent;
-        }
-        false
+        self.system.around(task).any(|s| s == server)
     }
 
     /// Turns and looks: each queue with a quantum, with its cores.
@@ -121,10 +108,6 @@ impl Domain<'_> {
             .filter(|&s| timed(servers[s].order))
             .map(|s| (Some(s), servers[s].cores, servers[s].quantum))
             .collect()
-    }
-
-    fn kills(&self, n: usize) -> bool {
-        self.system.scheduling.places.get(n).is_some_and(|p| p.overrun == Overrun::Kill)
     }
 
     /// What is taken of one core.
@@ -144,7 +127,7 @@ impl Domain<'_> {
         }
         let cost = if alone { e } else { far };
         for &n in &self.tasks {
-            let times = u64::from(self.kills(n)) + u64::from(!alone);
+            let times = work::recurring(self.system, n).count() as u64 + u64::from(!alone);
             if times > 0 {
                 recurring.push((cost * times, self.system.tasks[n].period));
             }
@@ -177,7 +160,8 @@ impl Domain<'_> {
             recurring.extend(cores.iter().filter(|core| queue.contains(*core)).map(|_| (cost, quantum)));
         }
         for &n in &self.tasks {
-            recurring.push((e * (3 + 3 * u64::from(self.kills(n))), self.system.tasks[n].period));
+            let times = 1 + work::recurring(self.system, n).count() as u64;
+            recurring.push((e * (3 * times), self.system.tasks[n].period));
         }
         Work { entry: e, completion: e * 2, instants: Some((&self.instants, e * 9)), recurring }
     }

@@ -3,7 +3,7 @@
 use super::super::assumed::plain;
 use super::super::memory;
 use super::super::rank::Rank;
-use super::domain::{home, of_task, queues};
+use super::domain::queues;
 use crate::reservation::local::Local;
 use crate::reservation::supply::Server;
 use crate::reservation::tree::{Node, Scheduler};
@@ -71,8 +71,8 @@ impl<'s> Core<'s> {
         let with_tasks = inside.is_none_or(|s| is_in_tree(system, self.root.0, s, self.core));
         // Key, and a task before a server that is its equal, then the order of the file.
         let mut all: Vec<(u64, bool, usize)> = Vec::new();
-        for n in (0..system.tasks.len()).filter(|&n| with_tasks && home(system, n) == inside) {
-            if of_task(system, self.root.0, n).contains(self.core) {
+        for n in (0..system.tasks.len()).filter(|&n| with_tasks && system.home(n) == inside) {
+            if system.queue_of(n).contains(self.core) {
                 all.push((rank.key(system, n), false, n));
             }
         }
@@ -80,8 +80,18 @@ impl<'s> Core<'s> {
             // Work that gives way to a counter goes behind all others, so that it delays none.
             if server.parent == inside && server.cores.contains(self.core) && !server.kind.yields() {
                 let key = match order {
-                    TaskOrder::FixedPriority => u64::MAX - u64::from(server.priority),
-                    _ => server.period.as_nanos(),
+                    TaskOrder::FixedPriority | TaskOrder::FixedPriorityRoundRobin => {
+                        u64::MAX - u64::from(server.priority)
+                    }
+                    // Of servers the period is the deadline; orders that know none are refused by whoever reads the file.
+                    TaskOrder::RateMonotonic
+                    | TaskOrder::DeadlineMonotonic
+                    | TaskOrder::EarliestDeadline
+                    | TaskOrder::ShortestJob
+                    | TaskOrder::LeastLaxity
+                    | TaskOrder::LaxityAtRelease
+                    | TaskOrder::FirstComeFirstServed
+                    | TaskOrder::RoundRobin => server.period.as_nanos(),
                 };
                 all.push((key, true, s));
             }

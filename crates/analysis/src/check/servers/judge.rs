@@ -1,10 +1,10 @@
 //! The judgement on a domain: every task and server on it, from the trees of its cores and the supplies that come out of them.
 
-use super::super::partitioned::{self, Queue};
+use super::super::orders::{self, Queue};
 use super::super::rank::Rank;
-use super::domain::{home, queues, Domain};
+use super::domain::{queues, Domain};
 use super::forest::{is_in_tree, Core, Who};
-use super::words;
+use super::{tests, words};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::{fits_share, Local};
@@ -60,11 +60,11 @@ impl Judgement {
     }
 }
 
-/// Judges a domain with these execution times, by task.
+/// Judges a domain with these execution times, by task. `uncovered` says why no test covers a task, if none does.
 pub(super) fn judge(
     domain: &Domain,
     root: (Migration, TaskOrder),
-    times: &[Duration],
+    (times, uncovered): (&[Duration], &[Option<String>]),
     effort: &mut Effort,
 ) -> Judgement {
     let mut found = Judgement::default();
@@ -76,7 +76,7 @@ pub(super) fn judge(
             let Verdict { response, deadline: limit, supply, .. } = verdict;
             match tree.at(&verdict.path) {
                 Some(Who::Task(task)) => {
-                    found.tasks.push(OfTask { task, response, untested, by: "response in its tree of servers" });
+                    found.tasks.push(OfTask { task, response, untested, by: tests::TREE.name });
                 }
                 Some(Who::Server(server)) => {
                     found.servers.push(OfServer { server, core, response, limit, untested, supply });
@@ -91,7 +91,7 @@ pub(super) fn judge(
             let it = &domain.system.scheduling.servers[server];
             if it.kind.yields() {
                 let inside = |task: &usize| {
-                    home(domain.system, *task) == Some(server)
+                    domain.system.home(*task) == Some(server)
                         && domain.system.tasks[*task].core.is_none_or(|core| queue.contains(core))
                 };
                 let one = |task| OfTask { task, response: None, untested: Some(words::gives_way(it)), by: "" };
@@ -103,7 +103,7 @@ pub(super) fn judge(
             }
             let inside = |&n: &usize| {
                 let on = domain.system.tasks[n].core;
-                home(domain.system, n) == Some(server) && on.is_none_or(|core| queue.contains(core))
+                domain.system.home(n) == Some(server) && on.is_none_or(|core| queue.contains(core))
             };
             let mut places: Vec<usize> = domain.tasks.iter().copied().filter(inside).collect();
             let queue = Inside { domain, server, queue, found: &found, times };
@@ -112,6 +112,11 @@ pub(super) fn judge(
         }
     }
     found.tasks.sort_by_key(|t| t.task);
+    for it in &mut found.tasks {
+        if let Some(why) = &uncovered[it.task] {
+            (it.response, it.untested) = (None, Some(why.clone()));
+        }
+    }
     found
 }
 
@@ -130,7 +135,7 @@ fn reason(domain: &Domain, root: (Migration, TaskOrder), tree: &Core, verdict: &
             let above = servers[s].parent.map_or(root.1, |p| servers[p].order);
             words::no_test(&servers[s], above, why)
         }
-        _ => "nothing is known of the server around it".into(),
+        Some(Who::Task(_)) | None => "nothing is known of the server around it".into(),
     }
 }
 
@@ -184,12 +189,9 @@ impl Inside<'_> {
             })
             .collect();
         if it.kind.is_soft() {
-            if !one_core {
-                return all(None, Some(words::soft_platform(it)), "");
-            }
             let late = processors[0].response.unwrap_or_default().saturating_sub(it.period);
             let bound = soft::response(&tasks, (it.budget, it.period), late, &work, effort);
-            return all(bound, None, "inside a soft server (Abeni and Buttazzo)");
+            return all(bound, None, tests::SOFT.name);
         }
         // To its peers a polling server with a shared queue keeps its budget; what is inside cannot count on it.
         let lost = if it.kind == ServerKind::Polling && !one_core { it.budget } else { Duration::ZERO };
@@ -199,17 +201,10 @@ impl Inside<'_> {
             if !fits_share(&tasks, &supply) {
                 return all(None, None, "its server's share");
             }
-            let queue = Queue {
-                rank,
-                quantum: it.quantum,
-                completion: work.completion,
-                ceilings: None,
-                waits: &[],
-                distances: &[],
-                rivals: &rank.rivals(system, places),
-                delays: None,
-            };
-            let (responses, by) = partitioned::test(&tasks, queue, &work, &Within(&supply, &work), *effort);
+            let withheld = &Within(&supply, &work);
+            let (quantum, completion, rivals) = (it.quantum, work.completion, &rank.rivals(system, places));
+            let queue = Queue { tasks: &tasks, quantum, completion, rivals, work: &work, withheld };
+            let (responses, by) = (orders::by(it.order, queue, &mut effort.clone()), orders::explanation(it.order));
             effort.spend(tasks.len() * tasks.len());
             let told = places.iter().zip(responses);
             return told.map(|(&task, response)| OfTask { task, response, untested: None, by }).collect();
@@ -251,21 +246,22 @@ impl Inside<'_> {
             found.iter().any(|k| fits(k, own.deadline))
         };
         let mut held: Vec<bool> = (0..tasks.len()).map(passes).collect();
-        let mut by = "virtual platform (Lipari and Bini)";
+        let mut by = tests::PLATFORM.name;
+        let all = held.iter().all(|h| *h);
         match rank {
             Rank::Fixed(_) => {
                 let first = held.iter().position(|h| !h).unwrap_or(held.len());
                 held[first..].fill(false);
             }
-            _ if held.iter().all(|h| *h) => {}
+            Rank::Edf | Rank::Other(_) if all => {}
             Rank::Edf
                 if work.is_none()
                     && self.as_resource(supplies).is_some_and(|μ| mpr::edf_schedulable(tasks, &μ, effort)) =>
             {
                 held.fill(true);
-                by = "multiprocessor periodic resource (Easwaran, Shin and Lee)";
+                by = tests::RESOURCE.name;
             }
-            _ => held.fill(false),
+            Rank::Edf | Rank::Other(_) => held.fill(false),
         }
         let told = places.iter().zip(tasks).zip(held);
         told.map(|((&task, τ), held)| OfTask { task, response: held.then_some(τ.deadline), untested: None, by })

@@ -6,20 +6,24 @@
 //! queue; [`crate::reservation::soft`] inside soft servers. What has no test is told by name, and its reason with it.
 //! `background` service only adds to what the tests count on.
 
-pub(super) mod domain;
+mod domain;
 mod forest;
 mod judge;
+mod tests;
 mod words;
 
+pub(crate) use tests::ALL;
+
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Check, Finding, TaskVerdict};
-use super::sensitivity;
+use super::report::{hundredths, Bound, Check, Finding, TaskVerdict};
+use super::subject::Subject;
+use super::{declared, sensitivity};
 use crate::effort::Effort;
 use crate::inflation::budget;
 use crate::reservation::questv;
 use crate::task::Sporadic;
 use crate::utilisation::Utilisation;
-use domain::{domains, home, Domain};
+use domain::{domains, Domain};
 use judge::{judge, Judgement, OfServer, OfTask};
 use tactus_model::{Costs, Migration, Server, ServerKind, System, TaskOrder};
 use tactus_time::{CoreId, Duration};
@@ -28,27 +32,37 @@ use tactus_time::{CoreId, Duration};
 const MOST_OVERHEAD: u64 = 50;
 
 pub(super) fn check(
-    system: &System,
+    subject: &Subject,
     root: (Migration, TaskOrder),
     (costs, cache): (&Costs, Duration),
     entry: Duration,
     check: &mut Check,
 ) {
+    let system = subject.system;
     if !entry.is_zero() {
         too_small(system, costs, cache, check);
     }
-    let times = forest::times(system);
+    let (times, uncovered) = (forest::times(system), uncovered(subject, root));
     for domain in domains(system, root.0, entry) {
-        let found = judge(&domain, root, &times, &mut Effort::of_core(system.cores));
+        let found = judge(&domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
         for server in found.servers.iter().filter(|s| s.fails()) {
             self::server(system, server, check);
         }
         let mut advised = false;
         for task in &found.tasks {
-            self::task(&domain, root, task, &found, advised, check);
+            self::task((subject, &domain), (root, &uncovered), task, &found, advised, check);
             advised |= check.tasks[task.task].fails();
         }
     }
+}
+
+/// By task, why no test covers it, if none does.
+fn uncovered(subject: &Subject, root: (Migration, TaskOrder)) -> Vec<Option<String>> {
+    let one = |n: usize| {
+        let tests = tests::of(subject.system, root.0, n);
+        subject.unknown(n).or_else(|| declared::uncovered(subject, n, tests))
+    };
+    (0..subject.system.tasks.len()).map(one).collect()
 }
 
 /// Budgets that the system's own work would eat.
@@ -68,8 +82,8 @@ fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check)
 }
 
 fn task(
-    domain: &Domain,
-    root: (Migration, TaskOrder),
+    (subject, domain): (&Subject, &Domain),
+    (root, uncovered): ((Migration, TaskOrder), &[Option<String>]),
     found: &OfTask,
     all: &Judgement,
     advised: bool,
@@ -81,7 +95,7 @@ fn task(
         verdict.verdict = TaskVerdict::Untested(why.clone());
         return;
     }
-    let inside = home(system, found.task).map(|s| &system.scheduling.servers[s]);
+    let inside = system.home(found.task).map(|s| &system.scheduling.servers[s]);
     let unbounded = || match inside {
         Some(s) if all.servers.iter().any(|f| f.fails() && system.scheduling.servers[f.server].name == s.name) => {
             "its server has no sure supply".into()
@@ -91,7 +105,12 @@ fn task(
         }
         None => "no response is bounded in what those that are more urgent leave".into(),
     };
-    verdict.verdict = TaskVerdict::of(found.response, verdict.deadline, found.by, unbounded);
+    let in_time = |n: usize| {
+        let response = all.tasks.iter().find(|it| it.task == n).and_then(|it| it.response);
+        response.is_some_and(|r| r <= system.tasks[n].deadline)
+    };
+    let own = TaskVerdict::of(found.response.map(Bound::Response), verdict.deadline, found.by, unbounded);
+    verdict.verdict = subject.beside_stopping(found.task, own, in_time);
     let TaskVerdict::Fails { why: binds, .. } = &verdict.verdict else { return };
     if let Some(server) = inside.filter(|server| server.kind == ServerKind::Misses) {
         // What is sure is not all that it has.
@@ -100,21 +119,21 @@ fn task(
     }
     let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
     let what = format!("task `{}`{within} fails: {binds}", verdict.name);
-    let remedy = if advised { "see the remedy above".into() } else { remedy(domain, root, found.task) };
+    let remedy = if advised { "see the remedy above".into() } else { remedy(domain, (root, uncovered), found.task) };
     check.fail(system, found.task, what, remedy);
 }
 
 /// How much shorter the execution times of the domain, or how much larger the budget around the task, would have to be.
-fn remedy(domain: &Domain, root: (Migration, TaskOrder), n: usize) -> String {
+fn remedy(domain: &Domain, (root, uncovered): ((Migration, TaskOrder), &[Option<String>]), n: usize) -> String {
     let system = domain.system;
     let step = || Effort::of_core(system.cores).step();
-    let with = |times: &[Duration]| judge(domain, root, times, &mut step()).holds(domain);
+    let with = |times: &[Duration]| judge(domain, root, (times, uncovered), &mut step()).holds(domain);
     let set = sporadic(domain);
     let scale = sensitivity::largest_scale(&set, |set| with(&scatter(domain, set)));
     let list: Vec<String> = domain.cores.iter().map(|core| core.to_string()).collect();
     let cores = if list.len() == 1 { "core" } else { "cores" };
     let mut told = sensitivity::remedy(scale, &format!(" on {cores} {}", list.join(", ")));
-    let Some(s) = home(system, n) else { return told };
+    let Some(s) = system.home(n) else { return told };
     let times = forest::times(system);
     let entry = domain.of_core(domain.cores.iter().next().unwrap_or_default()).entry;
     let passes = |budget: u64, whole: bool| {
@@ -122,7 +141,7 @@ fn remedy(domain: &Domain, root: (Migration, TaskOrder), n: usize) -> String {
         larger.scheduling.servers[s].budget = Duration::from_nanos(budget);
         let domains = domains(&larger, root.0, entry);
         let Some(domain) = domains.into_iter().find(|d| d.tasks.contains(&n)) else { return false };
-        let found = judge(&domain, root, &times, &mut step());
+        let found = judge(&domain, root, (&times, uncovered), &mut step());
         let own = found.tasks.iter().find(|t| t.task == n);
         let met = own.and_then(|t| t.response).is_some_and(|r| r <= system.tasks[n].deadline);
         met && (!whole || found.holds(&domain))
@@ -184,22 +203,24 @@ fn server(system: &System, found: &OfServer, check: &mut Check) {
 
 /// By how much each execution time may grow, so that all of its domain that has a test still passes.
 pub(super) fn growth(
-    system: &System,
+    subject: &Subject,
     root: (Migration, TaskOrder),
     entry: Duration,
     search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
+    let (system, uncovered) = (subject.system, uncovered(subject, root));
     let all = domains(system, root.0, entry);
     for (place, domain) in all.iter().enumerate() {
         search.part(all.len() - place);
         let set = sporadic(domain);
-        let found = judge(domain, root, &forest::times(system), &mut Effort::of_core(system.cores));
+        let times = forest::times(system);
+        let found = judge(domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
         let tested = |n: usize| found.tasks.iter().any(|t| t.task == n && t.untested.is_none());
         for (i, &n) in domain.tasks.iter().enumerate().filter(|(_, n)| tested(**n)) {
             let mut passes = |set: &[Sporadic]| {
                 search.ask(Effort::of_core(system.cores), |effort| {
-                    judge(domain, root, &scatter(domain, set), effort).holds(domain)
+                    judge(domain, root, (&scatter(domain, set), &uncovered), effort).holds(domain)
                 })
             };
             growth[n] = growth::of(&set, i, set[i].deadline, &mut passes);
@@ -246,7 +267,7 @@ fn admission(system: &System, root: (Migration, TaskOrder)) -> String {
         let main: Vec<_> = of(ServerKind::Sporadic).map(|s| (s.budget, s.period)).collect();
         let io: Vec<_> =
             of(ServerKind::PriorityInheriting).map(|s| (s.budget.as_nanos(), s.period.as_nanos())).collect();
-        let beside = (0..system.tasks.len()).any(|n| home(system, n).is_none() && system.tasks[n].core == Some(core));
+        let beside = (0..system.tasks.len()).any(|n| system.home(n).is_none() && system.tasks[n].core == Some(core));
         if root.1 != TaskOrder::RateMonotonic || io.is_empty() || main.len() + io.len() < top.len() || beside {
             continue;
         }

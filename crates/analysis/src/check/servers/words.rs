@@ -8,7 +8,7 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
     let name = &server.name;
     let edf = above == TaskOrder::EarliestDeadline;
     match (server.kind, why) {
-        (ServerKind::PosixSporadic, _) => format!(
+        (ServerKind::PosixSporadic, Untested::Peer(_) | Untested::Itself | Untested::Inside) => format!(
             "no test: server `{name}` is posix-sporadic, which may take more than its budget (Stanovich et al. 2010), and no bound for that is known"
         ),
         (ServerKind::Misses, _) => format!(
@@ -42,13 +42,4 @@ pub(super) fn may_stall(server: &Server) -> String {
 /// A task of best-effort work that gives way to a counter.
 pub(super) fn gives_way(server: &Server) -> String {
     format!("no promise: best-effort work in server `{}` gives way to all others, and to a counter", server.name)
-}
-
-/// A soft server on several cores with one queue.
-pub(super) fn soft_platform(server: &Server) -> String {
-    format!(
-        "no test: server `{}` is {} on several cores with one queue, and tests for virtual platforms need a supply in every window",
-        server.name,
-        server.kind.key()
-    )
 }

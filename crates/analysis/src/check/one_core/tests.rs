@@ -1,0 +1,267 @@
+//! The tests of one core by itself; of those that cover the same, what is exact comes first.
+
+use super::super::covers::{one, CEILINGS, FIXED, INHERITANCE, NON_PREEMPTIVE, SPORADIC};
+use super::super::declared::{responses, Answers, Declared, Test};
+use super::super::orders;
+use super::super::{bursts, waits};
+use super::Core;
+use crate::effort::Effort;
+use crate::task::Sporadic;
+use crate::uniprocessor::edf_demand::Demand;
+use crate::uniprocessor::preemption_delay::{self, Interrupted};
+use tactus_task::{Feature, Features};
+
+/// What holds at any phase and whatever is asked for by other means: a job may still be there when the next one comes, and each stage of a
+/// system that changes is a system of its own.
+const ANY: Features = SPORADIC.and(one(Feature::ArbitraryDeadline)).and(one(Feature::Reconfiguration));
+const BY_NUMBER: Features = ANY.and(FIXED);
+const BY_DEADLINE: Features = ANY.and(one(Feature::EarliestDeadline));
+const THRESHOLDS: Features = one(Feature::PreemptionThreshold);
+const WAITS: Features = one(Feature::Wait);
+const BURSTS: Features = one(Feature::Burst);
+
+type Bounds = fn(&Core, &[Sporadic], &mut Effort) -> Answers;
+type Fits = fn(&Core, &[Sporadic], &mut Effort) -> bool;
+
+const fn test(name: &'static str, source: &'static str, covers: Features, bounds: Bounds) -> Test<Core> {
+    let declared = Declared { name, source, place: "one core", covers, exact: false };
+    Test { declared, needs: without_reloads, bounds, fits: None }
+}
+
+/// One whose bounds some schedule meets.
+const fn exact(test: Test<Core>) -> Test<Core> {
+    Test { declared: Declared { exact: true, ..test.declared }, ..test }
+}
+
+/// One beside which it takes less to tell whether all are in time.
+const fn or(test: Test<Core>, fits: Fits) -> Test<Core> {
+    Test { fits: Some(fits), ..test }
+}
+
+/// One that knows what each task loads again after which others.
+const fn reloading(test: Test<Core>) -> Test<Core> {
+    Test { needs: reloads_by_task, ..test }
+}
+
+/// All of them.
+pub(crate) const ALL: &[Test<Core>] = &[
+    exact(test(
+        "response-time analysis",
+        "Joseph and Pandya 1986; Lehoczky 1990; Tindell, Burns and Wellings 1994",
+        BY_NUMBER,
+        |core, tasks, effort| core.ask(tasks, effort, orders::fixed),
+    )),
+    test(
+        "response times with preemption thresholds (Wang and Saksena)",
+        "Wang and Saksena 1999; Regehr 2002; Bril, Lukkien and Verhaegh 2009",
+        BY_NUMBER.and(THRESHOLDS),
+        by_ceilings,
+    ),
+    test(
+        "response-time analysis with one blocking at a ceiling (Baker)",
+        "Baker 1991, theorem 6",
+        BY_NUMBER.and(THRESHOLDS).and(CEILINGS.without(one(Feature::SectionAcrossCores))),
+        by_ceilings,
+    ),
+    test(
+        "response-time analysis with waiting for other cores (Gai, Lipari and Di Natale)",
+        "Gai, Lipari and Di Natale 2001",
+        BY_NUMBER.and(THRESHOLDS).and(CEILINGS),
+        by_ceilings,
+    ),
+    test(
+        "response-time analysis with priority inheritance (Sha, Rajkumar and Lehoczky)",
+        "Sha, Rajkumar and Lehoczky 1990, theorem 6",
+        BY_NUMBER.and(INHERITANCE),
+        by_ceilings,
+    ),
+    test(
+        "response-time analysis; waits count as execution, or as jitter of others (Nelissen et al.)",
+        "Chen et al. 2019; Nelissen et al. 2015",
+        BY_NUMBER.and(WAITS).and(CEILINGS),
+        by_waits,
+    ),
+    test(
+        "response-time analysis; waits count as execution, or as jitter of others, with inheritance",
+        "Chen et al. 2019; Nelissen et al. 2015; Sha, Rajkumar and Lehoczky 1990",
+        BY_NUMBER.and(WAITS).and(INHERITANCE),
+        by_waits,
+    ),
+    test(
+        "response-time analysis with arrival curves (Richter)",
+        "Richter 2005",
+        BY_NUMBER.and(BURSTS),
+        |core, tasks, effort| responses(bursts::by_priority(tasks, &core.distances, &core.work(), effort)),
+    ),
+    reloading(test(
+        "response-time analysis with reloads by task (Altmeyer et al.)",
+        "Altmeyer, Davis and Maiza 2012",
+        BY_NUMBER,
+        |core, tasks, effort| {
+            responses(core.reloaded(|delays, work, entries| {
+                preemption_delay::by_priority(tasks, delays, work.entry, entries, effort)
+            }))
+        },
+    )),
+    exact(or(
+        test("EDF response times (Spuri)", "Spuri 1996", BY_DEADLINE.and(WAITS), |core, tasks, effort| {
+            core.ask(tasks, effort, orders::deadlines)
+        }),
+        by_demand,
+    )),
+    or(
+        test(
+            "EDF demand; the deadline is the bound",
+            "Baruah, Mok and Rosier 1990; Zhang and Burns 2009",
+            BY_DEADLINE.and(WAITS),
+            |core, tasks, effort| core.ask(tasks, effort, orders::demand),
+        ),
+        by_demand,
+    ),
+    or(
+        test(
+            "EDF with the stack resource policy (Baruah; Spuri)",
+            "Baker 1991; Baruah 2006; Spuri 1996",
+            BY_DEADLINE.and(CEILINGS),
+            beside_sections,
+        ),
+        demand_beside_sections,
+    ),
+    or(
+        test(
+            "EDF with priority inheritance (Baruah; Spuri)",
+            "Sha, Rajkumar and Lehoczky 1990; Baruah 2006; Spuri 1996",
+            BY_DEADLINE.and(INHERITANCE),
+            beside_sections,
+        ),
+        demand_beside_sections,
+    ),
+    or(
+        test(
+            "EDF with sections without preemption; waits count as execution",
+            "Chen et al. 2019; Baruah 2006; Spuri 1996",
+            BY_DEADLINE.and(WAITS).and(NON_PREEMPTIVE),
+            beside_sections,
+        ),
+        demand_beside_sections,
+    ),
+    or(
+        test(
+            "EDF with priority inheritance; waits count as execution",
+            "Chen et al. 2019; Sha, Rajkumar and Lehoczky 1990; Baruah 2006; Spuri 1996",
+            BY_DEADLINE.and(WAITS).and(INHERITANCE),
+            beside_sections,
+        ),
+        demand_beside_sections,
+    ),
+    test(
+        "EDF demand with arrival curves; the deadline is the bound",
+        "Richter 2005; Baruah, Mok and Rosier 1990",
+        BY_DEADLINE.and(BURSTS),
+        |core, tasks, effort| responses(bursts::by_deadline(tasks, &core.distances, &core.work(), effort)),
+    ),
+    reloading(or(
+        test(
+            "EDF response times (Spuri) with reloads by task (Lunniss et al.)",
+            "Lunniss, Altmeyer, Maiza and Davis 2013; Spuri 1996",
+            BY_DEADLINE,
+            |core, tasks, effort| {
+                responses(core.reloaded(|delays, work, entries| {
+                    let all = preemption_delay::by_deadline(tasks, delays, work.entry, entries, effort);
+                    all.map_or_else(|| vec![None; tasks.len()], |all| all.into_iter().map(Some).collect())
+                }))
+            },
+        ),
+        demand_with_reloads,
+    )),
+    reloading(or(
+        test(
+            "EDF demand with reloads by task (Lunniss et al.)",
+            "Lunniss, Altmeyer, Maiza and Davis 2013",
+            BY_DEADLINE,
+            |core, tasks, effort| {
+                let fits = demand_with_reloads(core, tasks, effort);
+                responses(tasks.iter().map(|τ| fits.then_some(τ.deadline)).collect())
+            },
+        ),
+        demand_with_reloads,
+    )),
+    test(
+        "FIFO (George and Minet)",
+        "George and Minet 1997; Bedarkar et al. 2022",
+        ANY.and(WAITS).and(one(Feature::FirstComeFirstServed)),
+        |core, tasks, effort| core.ask(tasks, effort, orders::first_come),
+    ),
+    test(
+        "turns (Racu et al.) within the busy period",
+        "Racu et al. 2007; Lehoczky 1990",
+        ANY.and(one(Feature::RoundRobin)),
+        |core, tasks, effort| core.ask(tasks, effort, orders::turns),
+    ),
+    test(
+        "response-time analysis in which equal priorities interfere",
+        "Joseph and Pandya 1986; Lehoczky 1990",
+        ANY.and(one(Feature::FixedPriorityRoundRobin)),
+        |core, tasks, effort| core.ask(tasks, effort, orders::turns_among_equals),
+    ),
+    test(
+        "EDF with laxities for deadlines (Spuri)",
+        "Spuri 1996",
+        ANY.and(one(Feature::LaxityAtRelease)),
+        |core, tasks, effort| core.ask(tasks, effort, orders::laxity_at_release),
+    ),
+    test(
+        "priority points (Leontyev and Anderson) within the busy period",
+        "Leontyev and Anderson 2010; Lehoczky 1990",
+        ANY.and(one(Feature::LeastLaxity)),
+        |core, tasks, effort| core.ask(tasks, effort, orders::least_laxity),
+    ),
+];
+
+/// Tests that know what each task loads again are closer than those that count the longest reload in each entry.
+fn without_reloads(core: &Core, _: usize) -> Option<String> {
+    core.delays.is_some().then(|| "what each task loads again is known".into())
+}
+
+fn reloads_by_task(core: &Core, _: usize) -> Option<String> {
+    core.delays.is_none().then(|| "it is not known what each task loads again".into())
+}
+
+fn by_ceilings(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let work = core.work();
+    let one = |i: usize| core.by_priority(tasks, i, &work, effort);
+    responses((0..tasks.len()).map(one).collect())
+}
+
+fn by_waits(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let work = core.work();
+    let mut one = |tasks: &[Sporadic], i: usize| core.by_priority(tasks, i, &work, effort);
+    responses(waits::by_priorities(tasks, &core.waits, &mut one))
+}
+
+fn by_demand(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> bool {
+    let work = core.work();
+    orders::fits(core.queue(tasks, &work), effort)
+}
+
+fn beside_sections(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let work = core.work();
+    match &core.ceilings {
+        Some(ceilings) => responses(ceilings.by_deadline(tasks, work.entry, &work, *effort)),
+        None => core.ask(tasks, effort, orders::deadlines),
+    }
+}
+
+fn demand_beside_sections(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> bool {
+    let work = core.work();
+    match &core.ceilings {
+        Some(ceilings) => ceilings.by_demand(tasks, work.entry, &work, effort) == Demand::Fits,
+        None => orders::fits(core.queue(tasks, &work), effort),
+    }
+}
+
+fn demand_with_reloads(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> bool {
+    let (work, Some(delays)) = (core.work(), &core.delays) else { return false };
+    let interrupted = Interrupted { withheld: &work, entries: &|window| work.entries(window) };
+    preemption_delay::demand(tasks, delays, work.entry, interrupted, effort) == Demand::Fits
+}

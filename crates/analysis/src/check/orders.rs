@@ -1,0 +1,137 @@
+//! The tests of one queue on one processor, for each order: of a core by itself, or of what a supply gives.
+
+use crate::effort::Effort;
+use crate::reservation::charge::Work;
+use crate::task::{Sporadic, Withheld};
+use crate::uniprocessor::edf_demand::Demand;
+use crate::uniprocessor::round_robin::Turn;
+use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
+use tactus_model::TaskOrder;
+use tactus_time::Duration;
+
+/// What a test gives for each task, in the order given; `None` for no bound.
+pub(super) type Responses = Vec<Option<Duration>>;
+
+/// The tasks of a queue, the most urgent first where a task keeps its rank, and what serves them.
+#[derive(Clone, Copy)]
+pub(super) struct Queue<'q> {
+    pub tasks: &'q [Sporadic],
+    /// The length of a turn, or between two looks.
+    pub quantum: Duration,
+    /// What the completion of a job has added to its execution time, which the order does not know of.
+    pub completion: Duration,
+    /// As [`Rank::rivals`](super::rank::Rank::rivals) gives them.
+    pub rivals: &'q [usize],
+    /// What the system takes.
+    pub work: &'q Work<'q>,
+    /// What the tasks do not get of a window, what the system takes included.
+    pub withheld: &'q dyn Withheld,
+}
+
+/// The responses by an order.
+pub(super) fn by(order: TaskOrder, queue: Queue, effort: &mut Effort) -> Responses {
+    match order {
+        TaskOrder::FixedPriority | TaskOrder::RateMonotonic | TaskOrder::DeadlineMonotonic | TaskOrder::ShortestJob => {
+            fixed(queue, effort)
+        }
+        TaskOrder::EarliestDeadline => {
+            let exact = deadlines(queue, &mut effort.clone());
+            if exact.iter().all(Option::is_some) {
+                return exact;
+            }
+            demand(queue, effort)
+        }
+        TaskOrder::FirstComeFirstServed => first_come(queue, effort),
+        TaskOrder::RoundRobin => turns(queue, effort),
+        TaskOrder::FixedPriorityRoundRobin => turns_among_equals(queue, effort),
+        TaskOrder::LaxityAtRelease => laxity_at_release(queue, effort),
+        TaskOrder::LeastLaxity => least_laxity(queue, effort),
+    }
+}
+
+pub(super) fn fixed(Queue { tasks, work, withheld, .. }: Queue, effort: &mut Effort) -> Responses {
+    let one = |i: usize| fixed_priority::response(&tasks[i], &tasks[..i], work.entry, withheld, effort);
+    (0..tasks.len()).map(one).collect()
+}
+
+pub(super) fn deadlines(Queue { tasks, work, withheld, .. }: Queue, effort: &mut Effort) -> Responses {
+    all_or_none(edf_response::responses(tasks, work.entry, withheld, effort), tasks)
+}
+
+/// Where every deadline is met, it is the bound.
+pub(super) fn demand(queue: Queue, effort: &mut Effort) -> Responses {
+    let fits = fits(queue, effort);
+    queue.tasks.iter().map(|τ| fits.then_some(τ.deadline)).collect()
+}
+
+/// Whether every deadline is met.
+pub(super) fn fits(Queue { tasks, work, withheld, .. }: Queue, effort: &mut Effort) -> bool {
+    edf_demand::schedulable(tasks, work.entry, withheld, effort) == Demand::Fits
+}
+
+pub(super) fn first_come(queue: Queue, effort: &mut Effort) -> Responses {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = fifo::response(tasks, work.entry, withheld, &mut effort.clone());
+    within_busy_period(vec![own; tasks.len()], queue, effort)
+}
+
+pub(super) fn turns(queue: Queue, effort: &mut Effort) -> Responses {
+    let Queue { tasks, work, withheld, quantum, .. } = queue;
+    let turn = Turn { quantum, longest: quantum + work.entry };
+    let own = round_robin::responses(tasks, turn, work.entry, work, withheld, &mut effort.clone());
+    within_busy_period(own, queue, effort)
+}
+
+/// Whoever of equal ones goes first, a job ends when there was time for all that it and they and more urgent ones ask for.
+pub(super) fn turns_among_equals(queue: Queue, effort: &mut Effort) -> Responses {
+    let Queue { tasks, work, withheld, rivals, .. } = queue;
+    let others =
+        |i: usize| -> Vec<Sporadic> { (0..rivals[i]).filter(|other| *other != i).map(|other| tasks[other]).collect() };
+    let one = |i: usize| fixed_priority::response(&tasks[i], &others(i), work.entry, withheld, effort);
+    (0..tasks.len()).map(one).collect()
+}
+
+pub(super) fn laxity_at_release(queue: Queue, effort: &mut Effort) -> Responses {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = laxity::at_release(tasks, &assumed(queue), work.entry, withheld, &mut effort.clone());
+    within_busy_period(all_or_none(own, tasks), queue, effort)
+}
+
+pub(super) fn least_laxity(queue: Queue, effort: &mut Effort) -> Responses {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = laxity::looked_at_again(tasks, &assumed(queue), work.entry, withheld, &mut effort.clone());
+    within_busy_period(all_or_none(own, tasks), queue, effort)
+}
+
+/// What the order takes for execution times.
+fn assumed(Queue { tasks, completion, .. }: Queue) -> Vec<Duration> {
+    tasks.iter().map(|τ| τ.execution.saturating_sub(completion)).collect()
+}
+
+fn all_or_none(responses: Option<Vec<Duration>>, tasks: &[Sporadic]) -> Responses {
+    match responses {
+        Some(all) => all.into_iter().map(Some).collect(),
+        None => vec![None; tasks.len()],
+    }
+}
+
+/// Whatever the order, a job ends within its busy period.
+fn within_busy_period(own: Responses, Queue { tasks, work, withheld, .. }: Queue, effort: &mut Effort) -> Responses {
+    let busy = any_order::response(tasks, work.entry, withheld, effort);
+    own.into_iter().map(|response| [response, busy].into_iter().flatten().min()).collect()
+}
+
+/// What explains a bound of an order in which urgencies change, inside a supply.
+pub(super) const fn explanation(order: TaskOrder) -> &'static str {
+    match order {
+        TaskOrder::FixedPriority | TaskOrder::RateMonotonic | TaskOrder::DeadlineMonotonic | TaskOrder::ShortestJob => {
+            "response-time analysis"
+        }
+        TaskOrder::EarliestDeadline => "EDF response times (Spuri)",
+        TaskOrder::FirstComeFirstServed => "FIFO (George and Minet)",
+        TaskOrder::RoundRobin => "turns (Racu et al.) within the busy period",
+        TaskOrder::FixedPriorityRoundRobin => "response-time analysis in which equal priorities interfere",
+        TaskOrder::LaxityAtRelease => "EDF with laxities for deadlines (Spuri)",
+        TaskOrder::LeastLaxity => "priority points (Leontyev and Anderson) within the busy period",
+    }
+}
