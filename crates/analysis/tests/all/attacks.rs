@@ -5,7 +5,7 @@ use crate::common::attack::{beaten, demands, longest};
 use crate::common::Dice;
 use std::ops::Range;
 use std::path::Path;
-use tactus_analysis::{check, Bound};
+use tactus_analysis::{check, Bound, TaskVerdict};
 use tactus_model::{Costs, ServerKind, System};
 use tactus_time::Duration;
 
@@ -117,4 +117,39 @@ fn a_job_beside_a_soft_server_waits_for_all_that_is_due_before_it() {
     assert_eq!(worst[0], Duration::from_millis(5));
     // Of the server what is due in 20 ms, and an eighth of a budget above that from the next nanosecond on.
     assert_eq!(found.tasks[0].bound(), Some(Bound::Response(Duration::from_nanos(6_124_999))), "{found}");
+}
+
+/// The rule by which the job goes on that began last lets a job of a short relative deadline, which is due later, run before the holder of
+/// what a third one waits for.
+#[test]
+fn under_deadlines_nothing_is_promised_where_jobs_wait_beside_ceilings() {
+    let text = |protocol: &str| {
+        format!(
+            "[system]\ncores = 1\nduration = '1200 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-edf'\n\
+             [[resource]]\nname = 'r'\nprotocol = '{protocol}'\n\
+             [[task]]\nname = 'j'\nperiod = '400 ms'\ndeadline = '100 ms'\nexecution = '3 ms'\n\
+             waits = [{{ after = '1 ms', length = '60 ms' }}]\nsections = [{{ resource = 'r', after = '1 ms', length = '1 ms' }}]\n\
+             [[task]]\nname = 'm'\nperiod = '80 ms'\ndeadline = '60 ms'\nexecution = '20 ms'\n\
+             [[task]]\nname = 'l'\nperiod = '1 s'\noffset = '79 ms'\nexecution = '4 ms'\n\
+             sections = [{{ resource = 'r', after = '0 s', length = '3 ms' }}]\n"
+        )
+    };
+    let system = |protocol: &str| {
+        let parsed = System::parse_toml(&text(protocol), Path::new("file.toml"));
+        parsed.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    for protocol in ["ceiling", "msrp"] {
+        let system = system(protocol);
+        let found = check(&system, &Costs::default());
+        for task in &found.tasks {
+            let TaskVerdict::Untested(why) = &task.verdict else { panic!("{found}") };
+            assert!(why.contains("together with jobs that wait (`j`) and order by deadlines"), "{why}");
+        }
+        let worst = longest(&system, &found, &Costs::default(), |task, _| system.tasks[task.index()].budget());
+        assert!(worst[0] > system.tasks[0].deadline, "{worst:?}");
+    }
+    for protocol in ["non-preemptive", "inheritance", "fmlp"] {
+        let found = check(&system(protocol), &Costs::default());
+        assert!(found.accepted && found.tasks.iter().all(|task| task.bound().is_some()), "{protocol}: {found}");
+    }
 }
