@@ -2,7 +2,7 @@
 //! is promised.
 
 use crate::random::Random;
-use crate::{Draw, SHORTEST};
+use crate::{scaled, Draw};
 use tactus_model::{Demand, Migration, Policy, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement};
 use tactus_time::{CoreId, CoreSet, Duration};
 
@@ -72,10 +72,6 @@ pub fn soft(seed: u64) -> System {
         task(&mut random, &mut system, Some(home), (time, every));
     }
     system
-}
-
-fn scaled(length: Duration, factor: f64) -> Duration {
-    Duration::from_micros((length.as_nanos() as f64 * factor / 1e3) as u64).max(SHORTEST)
 }
 
 fn server(
