@@ -152,15 +152,22 @@ enum Arrangement {
 impl Arrangement {
     fn of(system: &System) -> Arrangement {
         let servers = !system.scheduling.servers.is_empty();
-        match (system.policy, system.policy.root()) {
-            (Policy::Mixed(scheme), _) => Arrangement::Mixed(scheme),
-            (Policy::Partitions, _) => Arrangement::Partitions,
-            (Policy::Mc2 { .. }, _) | (_, None) => Arrangement::Mc2,
-            (_, Some(root)) if servers => Arrangement::Servers(root),
-            (_, Some((Migration::Partitioned, order))) => Arrangement::Cores(Rank::of(order)),
-            (_, Some((spread @ (Migration::Clustered | Migration::Global), order))) => {
+        match system.policy.root() {
+            Some(root) if servers => Arrangement::Servers(root),
+            Some((Migration::Partitioned, order)) => Arrangement::Cores(Rank::of(order)),
+            Some((spread @ (Migration::Clustered | Migration::Global), order)) => {
                 Arrangement::Shared(spread, Rank::of(order))
             }
+            None => match system.policy {
+                Policy::Mixed(scheme) => Arrangement::Mixed(scheme),
+                Policy::Partitions => Arrangement::Partitions,
+                Policy::Mc2 { .. }
+                | Policy::PartitionedRm
+                | Policy::PartitionedEdf
+                | Policy::GlobalRm
+                | Policy::GlobalEdf
+                | Policy::Ordered { .. } => Arrangement::Mc2,
+            },
         }
     }
 }

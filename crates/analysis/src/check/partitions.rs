@@ -187,7 +187,7 @@ impl<'s> Inside<'s> {
         // are tested from any instant.
         let first = |i: usize| match rank {
             Rank::Fixed(_) => &places[..=i],
-            _ => &places[..],
+            Rank::Edf | Rank::Other(_) => &places[..],
         };
         let from = |i: usize| match first(i) {
             all if matches!(rank, Rank::Other(_)) || !all.iter().all(|n| is_periodic(system, *n)) => table.clone(),

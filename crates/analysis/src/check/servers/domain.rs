@@ -87,10 +87,23 @@ impl Domain<'_> {
             | ServerKind::PriorityInheriting
             | ServerKind::Windows => vec![(2, it.period)],
         };
-        if matches!(it.kind, ServerKind::PriorityInheriting | ServerKind::Reclaiming) {
-            // It begins a new wait, or stays active for a while, whenever it has no more work.
-            let inside = self.tasks.iter().filter(|&&n| self.is_inside(n, server));
-            events.extend(inside.map(|&n| (1, self.system.tasks[n].period)));
+        match it.kind {
+            ServerKind::PriorityInheriting | ServerKind::Reclaiming => {
+                // It begins a new wait, or stays active for a while, whenever it has no more work.
+                let inside = self.tasks.iter().filter(|&&n| self.is_inside(n, server));
+                events.extend(inside.map(|&n| (1, self.system.tasks[n].period)));
+            }
+            ServerKind::Periodic
+            | ServerKind::Polling
+            | ServerKind::Deferrable
+            | ServerKind::Sporadic
+            | ServerKind::PosixSporadic
+            | ServerKind::SoftBandwidth
+            | ServerKind::HardBandwidth
+            | ServerKind::Windows
+            | ServerKind::Misses
+            | ServerKind::YieldingToChanged
+            | ServerKind::YieldingToMisses => {}
         }
         events
     }

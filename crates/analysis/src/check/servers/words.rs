@@ -23,7 +23,20 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
         (ServerKind::PriorityInheriting, _) if edf => format!(
             "no test: server `{name}` is pibs beneath EDF; its bound (Danish, Li and West 2011) is for fixed priorities"
         ),
-        _ => format!("no test: nothing is known of server `{name}`"),
+        (
+            ServerKind::Periodic
+            | ServerKind::Polling
+            | ServerKind::Deferrable
+            | ServerKind::Sporadic
+            | ServerKind::SoftBandwidth
+            | ServerKind::HardBandwidth
+            | ServerKind::PriorityInheriting
+            | ServerKind::Reclaiming
+            | ServerKind::Windows
+            | ServerKind::YieldingToChanged
+            | ServerKind::YieldingToMisses,
+            Untested::Peer(_) | Untested::Itself | Untested::Inside,
+        ) => format!("no test: nothing is known of server `{name}`"),
     }
 }
 
