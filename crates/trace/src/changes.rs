@@ -351,6 +351,8 @@ struct Expected {
     until: Instant,
     /// Number of the next one.
     job: u32,
+    /// Its component was stopped for good: whatever becomes of it by changes, it releases nothing more.
+    stopped: bool,
 }
 
 impl Walk<'_> {
@@ -438,7 +440,7 @@ impl Walk<'_> {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
         let begin = |n: usize| {
             let now = self.stage.now(self.view, TaskId(n as u16))?;
-            Some(Expected { now, due: now.there.then(|| first(n)), until: Instant::NEVER, job: 0 })
+            Some(Expected { now, due: now.there.then(|| first(n)), until: Instant::NEVER, job: 0, stopped: false })
         };
         let mut all: Vec<Expected> = (0..self.view.tasks.len()).map_while(begin).collect();
         // The removals that were asked for: which change, of which task, when.
@@ -458,7 +460,9 @@ impl Walk<'_> {
                     for (n, before, after) in self.apply(r.job as usize) {
                         let first = self.first_release(n, r.time, after.period);
                         let it = &mut all[n];
-                        if after.there && !before.there {
+                        if it.stopped {
+                            it.due = None;
+                        } else if after.there && !before.there {
                             it.due = Some(first);
                             // What is around it may be about to be removed.
                             let later = ends.iter().filter(|(change, of, _)| *change > r.job && *of == n);
@@ -481,7 +485,7 @@ impl Walk<'_> {
                 }
                 EventKind::Removed => {
                     if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
-                        it.until = Instant::ZERO;
+                        (it.until, it.stopped) = (Instant::ZERO, true);
                     }
                 }
                 EventKind::Release => {

@@ -270,13 +270,19 @@ fn slowly(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> u64) -> (Line, V
                 }
                 machine.with(change);
                 let after = machine.excess();
+                let too_long = |n: &u16| {
+                    let values = machine.servers[usize::from(*n)].values;
+                    values.time > values.period
+                };
+                let alters = matches!(change.action, Action::Alter(_));
+                let too_long = matches!(&change.part, Part::Server(n) if alters && too_long(n));
                 for (it, was) in machine.tasks.iter_mut().zip(tasks) {
                     (it.there, it.values) = was;
                 }
                 for (it, was) in machine.servers.iter_mut().zip(servers) {
                     (it.there, it.values) = was;
                 }
-                before.iter().zip(&after).any(|(before, after)| after > before)
+                too_long || before.iter().zip(&after).any(|(before, after)| after > before)
             };
             if look(&mut machine, &change) {
                 continue;

@@ -13,6 +13,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 
 /// Each arrival that was not lost has a job, in its order: released when it came, or as soon as its task's arrivals may come where that is
 /// later (a period after the release before it, or as its burst says). None comes earlier where that is a fault. What arrives for a task that another one releases are completions of that one's jobs.
+/// Nothing has a job that is due when the task's component has been stopped for good.
 pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     if view.tasks.iter().all(|task| task.releases == Release::Periodic) {
@@ -22,11 +23,16 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
     // When something arrived for each task, and how often that was lost.
     let mut arrived: HashMap<TaskId, Vec<Instant>> = HashMap::new();
     let mut lost: HashMap<TaskId, Vec<u32>> = HashMap::new();
+    let mut removed: HashMap<TaskId, Instant> = HashMap::new();
     for r in trace.cores.iter().flatten() {
         let Some(task) = r.task else { continue };
         match r.kind {
             EventKind::Release => releases.entry(task).or_default().push(*r),
             EventKind::ArrivalLost => lost.entry(task).or_default().push(r.job),
+            EventKind::Removed => {
+                let first = removed.entry(task).or_insert(r.time);
+                *first = r.time.min(*first);
+            }
             EventKind::ArrivalEarly => found.push(early(view, r, task)),
             EventKind::Input if r.level == InputKind::Arrival as u8 => {
                 arrived.entry(task).or_default().push(Instant::from_nanos(r.arg));
@@ -94,6 +100,7 @@ pub(super) fn of_view(view: &View, trace: &Trace) -> Vec<Violation> {
             guard.release(release);
         }
         let waiting = arrived.next().map(|at| guard.nominal(at)).filter(|_| lost.is_empty());
+        let end = removed.get(&id).map_or(end, |removed| end.min(*removed));
         if let Some(due) = waiting.filter(|due| due.saturating_add(PATIENCE) < end) {
             found.push(Violation {
                 rule: Rule::Arrival,

@@ -1,26 +1,12 @@
 //! A reconfiguration that is refused on the way stays refused: no later one brings what it named, under any policy, and the judge
 //! holds tasks and servers to what was applied.
 
-use std::path::Path;
-use tactus_model::{Costs, System};
-use tactus_plan::{plan, RunPlan};
+use crate::{planned, run};
 use tactus_policy::{Action, Alteration, Change, PolicySpec};
 use tactus_record::{EventKind, CHANGE_DEPENDS, CHANGE_OVERLOADS};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::Rule;
 use tactus_trace::{judge, Fate, Trace, Verdict};
-
-fn planned(text: &str) -> (System, RunPlan) {
-    let system = System::parse_toml(text, Path::new("r.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let check = tactus_analysis::check(&system, &Costs::default());
-    let promised = plan(&system, &check, &Costs::default());
-    (system, promised)
-}
-
-fn run(system: &System, promised: &RunPlan) -> Trace {
-    let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
-    tactus_sim::simulate(&promised.setup, system.duration, demand, &Costs::default()).expect("it runs")
-}
 
 /// Two tasks that ask for 1.1 of a core; a shorter period of the second is too much on the way. Then the first one asks for less, and the
 /// second one gets another deadline.
