@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod ceilings;
+mod events;
 mod exclusion;
 mod holders;
 mod levels;
@@ -19,11 +20,12 @@ mod windows;
 mod yielding;
 
 pub use crate::changes::changes;
+pub use events::no_events;
 pub use holders::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use sequence::sequence;
-pub use servers::{misses, no_events, replenishment, reservation, servers, supply, waiting};
+pub use servers::{misses, replenishment, reservation, servers, supply, waiting};
 pub use services::services;
 pub use table::{table_order, TableView};
 pub(crate) use tree::new_deadline;
@@ -164,6 +166,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     if let Some(tree) = &view.tree {
         found.extend(servers(tree, trace, tolerance));
     }
+    found.extend(events::of_view(view, trace));
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
     found.extend(services(view, trace));

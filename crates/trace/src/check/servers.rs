@@ -7,7 +7,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::{run_end, Trace};
 use std::collections::HashMap;
-use tactus_record::{EventKind, InputKind, Record, RequestEvent};
+use tactus_record::{EventKind, InputKind, Record};
 use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -18,7 +18,6 @@ pub fn servers(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
     found.extend(super::yielding::of_tree(view, trace, tolerance));
     found.extend(replenishment(view, trace));
     found.extend(reservation(view, trace, tolerance));
-    found.extend(no_events(view, trace));
     found.extend(waiting(view, trace, tolerance));
     found.sort_by_key(|v| v.time);
     found
@@ -245,22 +244,6 @@ pub fn reservation(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<V
         }
     }
     found
-}
-
-/// Where no queue has two cores, no core sends events.
-pub fn no_events(view: &TreeView, trace: &Trace) -> Vec<Violation> {
-    let queues = view.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
-    let spans = |it: &super::CeilingView| (0..it.resources.len()).any(|resource| it.spans(resource));
-    // Jobs that signal events wake those of other cores.
-    let signals = |r: &Record| {
-        let signals = [InputKind::Signal as u8, InputKind::Await as u8].contains(&r.level);
-        r.kind == EventKind::Input && signals && RequestEvent::of(r).is_none()
-    };
-    let shared = queues || view.ceilings.as_ref().is_some_and(spans) || trace.cores.iter().flatten().any(signals);
-    let sent = trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r)));
-    let sent = sent.filter(|(_, r)| r.kind == EventKind::Notify && !shared);
-    let text = |r: &Record| format!("an event for core {}, with which no queue is shared", r.arg);
-    sent.map(|(core, r)| violation(Rule::NoEvents, r.time, core, None, text(r))).collect()
 }
 
 /// The two rules of a platform (global fixed-priority invariant, JUNIPER D3.6), for every order: for no longer than

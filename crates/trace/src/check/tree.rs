@@ -237,9 +237,14 @@ impl TreeView {
 
     /// These cores, and those that share queues with them, directly or by others: they go through changes together.
     pub(crate) fn together(&self, cores: CoreSet) -> CoreSet {
+        self.joined(cores, &[])
+    }
+
+    /// These cores, and those that share queues with them, or are in one of these sets with them, directly or by others.
+    pub(super) fn joined(&self, cores: CoreSet, sets: &[CoreSet]) -> CoreSet {
         let mut all = cores.bits();
         loop {
-            let queues = self.servers.iter().flat_map(|server| &server.queues).map(|queue| queue.bits());
+            let queues = self.servers.iter().flat_map(|server| &server.queues).chain(sets).map(|queue| queue.bits());
             let more = queues.filter(|queue| queue & all != 0).fold(all, |all, queue| all | queue);
             if more == all {
                 return CoreSet::from_bits(all);
