@@ -50,7 +50,7 @@ pub fn tree_view(setup: &PolicyConfig) -> Option<TreeView> {
         },
         period: task.period,
         deadline: task.deadline,
-        held: place.overrun == Overrun::Stop,
+        overrun: place.overrun,
     });
     let changes = changes.iter().map(|change| tree_change(tree, change));
     let (servers, tasks, changes) = (servers.collect(), tasks.collect(), changes.collect());
@@ -157,7 +157,7 @@ fn plain_view(setup: &PolicyConfig, kind: &PolicySpec) -> Option<TreeView> {
         rank: fixed.map_or(Rank::Deadline, |fixed| Rank::Fixed(fixed(n))),
         period: task.period,
         deadline: task.deadline,
-        held: false,
+        overrun: Overrun::Continue,
     });
     let tasks = tasks.collect();
     Some(TreeView {

@@ -386,7 +386,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 mod tests {
     use super::*;
     use tactus_monitor::{Action, Automaton, Monitor, Occurrence, Property, Transition};
-    use tactus_task::ServerKind;
+    use tactus_task::{Overrun, ServerKind};
     use tactus_time::CoreSet;
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now, Target};
@@ -428,7 +428,7 @@ mod tests {
             rank,
             period: duration,
             deadline,
-            held: server == 1,
+            overrun: Overrun::ALL[server + 1],
         };
         let root = ServerView {
             name: "root".into(),

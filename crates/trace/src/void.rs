@@ -297,7 +297,7 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
     match (from.fixed_rank(), rank) {
         _ if altered => Reach::Always,
         _ if kept_off => Reach::Always,
-        (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.held => Reach::Never,
+        (Rank::Fixed(culprit), Rank::Fixed(victim)) if victim < culprit || from.is_held() => Reach::Never,
         (Rank::FixedInTurn(culprit), Rank::FixedInTurn(victim)) if victim < culprit => Reach::Never,
         (Rank::Deadline, Rank::Deadline) if to.server == from.server => Reach::ByDeadline,
         (Rank::Release, Rank::Release) if to.server == from.server => Reach::ByRelease,

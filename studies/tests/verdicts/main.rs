@@ -4,6 +4,7 @@ mod events;
 mod failing;
 mod refused;
 mod stopped;
+mod ties;
 
 use std::path::Path;
 use tactus_model::{Costs, System};

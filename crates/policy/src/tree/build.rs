@@ -149,7 +149,6 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         line: tree.line,
         arrives_alone: false,
         arrives_first: false,
-        waits: tasks.iter().any(|task| task.limit.most > 0),
         queues: Queues::new(run_queues.len() + 1, task_homes),
         tasks,
         vps,

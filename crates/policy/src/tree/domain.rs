@@ -86,8 +86,6 @@ pub(crate) struct Domain {
     /// that of jobs that have the core at once: there are no resources.
     pub(super) arrives_alone: bool,
     pub(super) arrives_first: bool,
-    /// Whether any of its jobs may wait.
-    pub(super) waits: bool,
     /// The windows of partitions on its one core, where the next one's follows from them alone.
     pub(super) sequence: Option<Sequence>,
     /// When its partitions have other windows.
@@ -251,6 +249,7 @@ impl Domain {
         let look = self.laxities && self.look_is_due(place);
         let holds = self.resources.as_ref().is_some_and(|resources| resources.holds(place));
         let task = &mut self.tasks[place];
+        let looked_at = task.is_looked_at();
         let goes_on = match event {
             Event::Complete => {
                 task.complete(records);
@@ -290,7 +289,8 @@ impl Domain {
         self.queue(place, now);
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
-        if matches!(event, Event::Remove | Event::Wait | Event::Signal) || task.overrun == Overrun::Kill || task.proxy {
+        let by_event = matches!(event, Event::Remove | Event::Wait | Event::Signal);
+        if by_event || looked_at || task.overrun == Overrun::Kill || task.proxy {
             self.plan_event(place);
         }
         if event == Event::Complete && !self.successors.is_empty() {
@@ -439,10 +439,13 @@ impl Domain {
         for core in (0..self.core_states.len()).filter(|core| *core != me) {
             let wanted = self.core_states[core].replenish.peek().map_or(Instant::NEVER, Key::time);
             let mut wanted = wanted.min(self.overtaken(core, now));
-            // The first core waits for releases; one that a change or an arrival brought may come before all others.
-            let unforeseen = self.changes.is_some() || !self.places.is_empty() || self.waits;
-            if let Some(due) = self.due.peek().filter(|_| core == 0 && unforeseen) {
+            // The first core waits for releases and kills; one that this core brought may come before all others.
+            if let Some(due) = self.due.peek().filter(|_| core == 0) {
                 wanted = wanted.min(due.time());
+            }
+            // An arrival may come before its job is finished.
+            if let Some(place) = self.core_states[core].running() {
+                wanted = wanted.min(self.tasks[place].next_is_left_out());
             }
             let core_state = &mut self.core_states[core];
             let other_job = core_state.notified != core_state.plan;

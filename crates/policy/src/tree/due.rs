@@ -45,12 +45,17 @@ impl Domain {
         }
     }
 
-    /// Handles releases and kills that are due. A job that runs on another core is killed by that core.
+    /// Handles releases and kills that are due. A job that runs on another core is killed by that core, which also knows whether it is
+    /// finished before the next one is released.
     pub(super) fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
             if self.tasks[place].wake_is_due(due.time()) {
                 self.tasks[place].wake_up(records);
+            } else if self.tasks[place].would_be_left_out() && self.runs_elsewhere(me, place).is_some() {
+                self.tasks[place].leave_to_its_core();
+                self.plan_event(place);
+                continue;
             } else if !self.tasks[place].kill_is_due(due.time()) {
                 let uncharged = self.runs_elsewhere(me, place).map_or(Duration::ZERO, |since| now.since(since));
                 self.tasks[place].release(uncharged, records);

@@ -68,7 +68,8 @@ pub(crate) struct TaskState {
     pub(super) proxy: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
-    /// The end of the job that is to be killed is the business of the core that runs it.
+    /// The end of the job that is to be killed, or the release that is left out if the job does not end before, is the business of the
+    /// core that runs the job.
     left_to_core: bool,
     /// What arrives for it may release a job on the short way.
     arrives_shortly: bool,
@@ -238,7 +239,25 @@ impl TaskState {
         match self.overrun {
             Overrun::Stop => now.saturating_add(self.left),
             Overrun::Kill => self.due(),
-            Overrun::Continue | Overrun::Skip => Instant::NEVER,
+            Overrun::Skip => self.next_release(),
+            Overrun::Continue => Instant::NEVER,
+        }
+    }
+
+    /// When its next job is released, as far as that is known.
+    fn next_release(&self) -> Instant {
+        if self.next < self.until {
+            self.next
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// From when on a release of it is left out, if its job is not finished by then.
+    pub(super) fn next_is_left_out(&self) -> Instant {
+        match self.would_be_left_out() {
+            true => self.next_release(),
+            false => Instant::NEVER,
         }
     }
 
@@ -265,7 +284,8 @@ impl TaskState {
         if self.removed {
             return None;
         }
-        let mut at = if self.next < self.until { self.next } else { Instant::NEVER };
+        let left_out = self.left_to_core && self.would_be_left_out();
+        let mut at = if left_out { Instant::NEVER } else { self.next_release() };
         if self.overrun == Overrun::Kill && self.pending > 0 && !self.left_to_core {
             at = at.min(self.due());
         }
@@ -281,14 +301,24 @@ impl TaskState {
         self.is_killed_at(at) && !self.left_to_core
     }
 
-    /// The core that runs the job is to end it.
+    /// The core that runs the job is to end it, or to look whether it is finished.
     pub(crate) fn leave_to_its_core(&mut self) {
         self.left_to_core = true;
+    }
+
+    /// The core that runs the job was entered. Whether a release had been left to it.
+    pub(super) fn is_looked_at(&mut self) -> bool {
+        self.would_be_left_out() && core::mem::take(&mut self.left_to_core)
     }
 
     /// Whether the job is to be killed and its time has come.
     pub(crate) fn is_killed_at(&self, at: Instant) -> bool {
         self.overrun == Overrun::Kill && self.pending > 0 && self.due() <= at
+    }
+
+    /// Whether a job that is released now is left out.
+    pub(super) fn would_be_left_out(&self) -> bool {
+        self.pending > 0 && self.overrun == Overrun::Skip
     }
 
     /// Makes the release due that comes next. `uncharged`: how long its job has been running, up to now, that is still to
@@ -307,7 +337,7 @@ impl TaskState {
             self.left = self.wcet.checked_add(uncharged).unwrap_or(Duration::MAX);
             records.about(EventKind::Replenish, self.subject, self.job, self.wcet.as_nanos());
         }
-        if self.pending > 0 && self.overrun == Overrun::Skip {
+        if self.would_be_left_out() {
             records.about(EventKind::Dropped, self.subject, number, Dropped::Skipped as u64);
             return self.take_arrival();
         }

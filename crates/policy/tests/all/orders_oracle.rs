@@ -137,12 +137,9 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
                 _ => queues,
             };
             let several = queues.len() > 1;
-            let alone = queues.iter().all(|queue| queue.iter().count() == 1);
             let most = drawn.iter().map(|task| task.4).collect();
             let overrun = [Overrun::Continue, Overrun::Skip, Overrun::Stop, Overrun::Kill];
-            // A job that ends on one core in the instant of the next release, which another core makes due, is or is not
-            // unfinished then: again a matter of who is served first.
-            let rule = |n: u8| if n == 1 && !alone { Overrun::Continue } else { overrun[usize::from(n)] };
+            let rule = |n: u8| overrun[usize::from(n)];
             let places = drawn.iter().map(|task| TaskPlacement { server: 0, priority: task.6, overrun: rule(task.7) });
             let places: Vec<TaskPlacement> = places.collect();
             let tasks = drawn

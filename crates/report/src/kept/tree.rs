@@ -1,7 +1,7 @@
 //! Servers and queues as they are kept, so that their rules can be held against the trace again.
 
 use serde::{Deserialize, Serialize};
-use tactus_task::{ResourceProtocol, SampledEvent, ServerKind};
+use tactus_task::{Overrun, ResourceProtocol, SampledEvent, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
@@ -127,7 +127,8 @@ struct StoredPlace {
     rank: StoredRank,
     period_ns: u64,
     deadline_ns: u64,
-    held: bool,
+    /// The place in [`Overrun::ALL`].
+    overrun: u8,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -189,7 +190,7 @@ pub(super) fn store(tree: &TreeView) -> Stored {
         rank: StoredRank::of(task.rank),
         period_ns: task.period.as_nanos(),
         deadline_ns: task.deadline.as_nanos(),
-        held: task.held,
+        overrun: Overrun::ALL.iter().position(|it| *it == task.overrun).unwrap_or(0) as u8,
     };
     let change = |change: &TreeChange| match *change {
         TreeChange::Nothing => StoredChange::Nothing,
@@ -263,13 +264,16 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
             rank: server.rank.rank(),
         })
     };
-    let place = |task: StoredPlace| InTree {
-        server: task.server,
-        core: task.core.map(CoreId),
-        rank: task.rank.rank(),
-        period: Duration::from_nanos(task.period_ns),
-        deadline: Duration::from_nanos(task.deadline_ns),
-        held: task.held,
+    let place = |task: StoredPlace| {
+        let overrun = Overrun::ALL.get(usize::from(task.overrun));
+        Ok::<_, String>(InTree {
+            server: task.server,
+            core: task.core.map(CoreId),
+            rank: task.rank.rank(),
+            period: Duration::from_nanos(task.period_ns),
+            deadline: Duration::from_nanos(task.deadline_ns),
+            overrun: *overrun.ok_or_else(|| format!("no rule for overruns has the number {}", task.overrun))?,
+        })
     };
     let change = |change: StoredChange| match change {
         StoredChange::Nothing => TreeChange::Nothing,
@@ -288,7 +292,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, changes: usize) -> Result<Tr
     };
     Ok(TreeView {
         servers: stored.servers.into_iter().map(server).collect::<Result<_, _>>()?,
-        tasks: stored.tasks.into_iter().map(place).collect(),
+        tasks: stored.tasks.into_iter().map(place).collect::<Result<_, _>>()?,
         changes: stored.changes.into_iter().map(change).collect(),
         per_server: stored.per_server,
         ceilings: stored.ceilings.map(StoredCeilings::view),

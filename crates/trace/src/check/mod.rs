@@ -10,6 +10,7 @@ mod exclusion;
 mod holders;
 mod levels;
 mod modes;
+mod overruns;
 mod sequence;
 mod servers;
 mod services;
@@ -102,6 +103,8 @@ pub enum Rule {
     Order,
     /// No job begins where one that has begun keeps it off.
     Ceiling,
+    /// Jobs that are not finished when they should be are left out, go on or end as their tasks say.
+    Overrun,
     /// No job runs in a section on what another one has, and what cores share goes to those who asked first.
     Exclusion,
     /// No job waits longer or more often than its task declares, and each goes on then.
@@ -138,6 +141,7 @@ impl fmt::Display for Rule {
             Rule::Order => "the more urgent job of a queue runs",
             Rule::Ceiling => "a job that has begun keeps its core from those that its ceiling reaches",
             Rule::Exclusion => "one job at a time has a resource, and those who wait have it in their order",
+            Rule::Overrun => "jobs that overrun are dealt with as their tasks say",
             Rule::Served => "servers serve whoever's turn it is",
             Rule::Wait => "jobs wait as they declare",
             Rule::Yield => "best-effort work alone gives way, where a counter says so",
@@ -165,6 +169,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(changes(view, trace));
     if let Some(tree) = &view.tree {
         found.extend(servers(tree, trace, tolerance));
+        found.extend(overruns::of_tree(tree, trace, tolerance));
     }
     found.extend(events::of_view(view, trace));
     found.extend(windows(view, trace, tolerance));

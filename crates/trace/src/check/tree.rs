@@ -5,7 +5,7 @@ use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
 use tactus_record::{EventKind, Record};
-use tactus_task::ServerKind;
+use tactus_task::{Overrun, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 /// A tree of servers as these rules need it.
@@ -94,8 +94,8 @@ pub struct InTree {
     pub period: Duration,
     /// Relative deadline.
     pub deadline: Duration,
-    /// It gets no more in any of its periods than was assumed of it: an overrun waits for its next period.
-    pub held: bool,
+    /// What becomes of its jobs that are not finished when they should be.
+    pub overrun: Overrun,
 }
 
 /// What makes a job urgent; the least goes first, and the lower task among equals.
@@ -147,6 +147,11 @@ pub enum TreeChange {
 }
 
 impl InTree {
+    /// Whether it gets no more in any of its periods than was assumed of it: an overrun waits for its next period.
+    pub(crate) fn is_held(&self) -> bool {
+        self.overrun == Overrun::Stop
+    }
+
     /// Its rank, as one number where that is the task's.
     pub(crate) fn fixed_rank(&self) -> Rank {
         match self.rank {

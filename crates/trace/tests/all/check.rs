@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
 use tactus_record::{EventKind, Record};
-use tactus_task::ServerKind;
+use tactus_task::{Overrun, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use tactus_trace::check::{self, InTree, Rank, Rule, ServerView, TreeView, Violation};
 use tactus_trace::{Promise, Trace, View};
@@ -391,7 +391,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         rank: Rank::Deadline,
         period: units(20),
         deadline: units(10),
-        held: false,
+        overrun: Overrun::Continue,
     };
     let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
     view.tree = Some(TreeView {
@@ -458,7 +458,7 @@ fn the_schedulers_of_a_tree_decide_all_the_way_up_and_down_on_each_core_that_sha
         rank: Rank::Deadline,
         period: units(20),
         deadline: units(10),
-        held: false,
+        overrun: Overrun::Continue,
     };
     let tree = |per_server| TreeView {
         servers: vec![server(0), server(0), server(1)],
@@ -494,7 +494,7 @@ fn a_core_that_begins_late(at_once: bool) -> Vec<Rule> {
         rank: Rank::Deadline,
         period: units(20),
         deadline: units(20),
-        held: false,
+        overrun: Overrun::Continue,
     };
     let view = TreeView {
         servers: vec![root],
