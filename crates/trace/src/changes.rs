@@ -4,8 +4,9 @@
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change is applied has the weaker promise of both.
 
-use crate::check::{last_look, new_deadline, Rule, Violation};
+use crate::check::{new_deadline, Rule, Violation};
 use crate::order::in_order;
+use crate::schedule::last_look;
 use crate::{ChangeSummary, Fate, Promise, TaskView, Trace, View};
 use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};

@@ -1,8 +1,8 @@
 //! From records to stretches of time: what each core did, and when.
 
-use crate::Trace;
+use crate::{Trace, View};
 use tactus_record::{EventKind, Record};
-use tactus_time::{CoreId, Instant, TaskId};
+use tactus_time::{CoreId, Instant, Level, TaskId};
 
 /// A stretch of time on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,5 +190,18 @@ impl Line<'_> {
             }
         }
         list.push(Segment { core: self.core, task, job, start, end, kind });
+    }
+}
+
+/// Until when releases of levels below A were noticed where a task of this core belongs: until the end, but where the run
+/// ended in a job of level A, which such releases do not interrupt. Only a core that serves others notices them all.
+pub(crate) fn last_look(view: &View, trace: &Trace, core: Option<CoreId>) -> Instant {
+    let alone = view.cores == 1 || core.is_some_and(|core| core.index() > 0);
+    let records = trace.cores.get(core.unwrap_or_default().index()).map_or(&[][..], |records| records);
+    let given =
+        records.iter().rev().find(|r| matches!(r.kind, EventKind::Dispatch | EventKind::Idle | EventKind::Complete));
+    match given {
+        Some(r) if alone && r.kind == EventKind::Dispatch && r.criticality() == Some(Level::A) => r.time,
+        _ => run_end(trace),
     }
 }

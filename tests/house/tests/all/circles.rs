@@ -10,7 +10,7 @@ use tactus_house::rooms::{rooms, root, Room};
 const LARGEST: usize = 4;
 
 /// Rooms with a larger circle, and how many files it has; the list only shrinks.
-const STANDING: &[(&str, usize)] = &[("crates/trace", 21), ("crates/model", 8)];
+const STANDING: &[(&str, usize)] = &[("crates/trace", 9), ("crates/model", 8)];
 
 #[test]
 fn no_circle_of_files_is_larger_than_four() {
