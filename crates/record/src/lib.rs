@@ -117,6 +117,8 @@ pub enum EventKind {
     Concluded = 42,
     /// The scheduler refused a call of the job, and did nothing else: the first of its task on this core. `arg`: [`CallRefusal`].
     CallRefused = 43,
+    /// The job has ended, and when, whoever recorded the run could not see. `arg`: [`Untold`].
+    Untold = 44,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.
     Refused = 35,
@@ -166,6 +168,7 @@ impl EventKind {
             41 => EventKind::Observed,
             42 => EventKind::Concluded,
             43 => EventKind::CallRefused,
+            44 => EventKind::Untold,
             _ => return None,
         })
     }
@@ -246,6 +249,33 @@ impl CallRefusal {
             0 => CallRefusal::NotDeclared,
             1 => CallRefusal::TooOften,
             2 => CallRefusal::NotSent,
+            _ => return None,
+        })
+    }
+}
+
+/// Why a record cannot tell when a job ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Untold {
+    /// Its thread did not sleep before its next period began, so that nobody can tell it from the next job.
+    NoSleep = 0,
+    /// Events are missing.
+    Lost = 1,
+    /// Its thread was not woken in its period.
+    NotWoken = 2,
+    /// Its thread left its periods: it was woken, and began another job, elsewhere.
+    Shifted = 3,
+}
+
+impl Untold {
+    /// The cause with this number, if there is one.
+    pub const fn from_u64(n: u64) -> Option<Untold> {
+        Some(match n {
+            0 => Untold::NoSleep,
+            1 => Untold::Lost,
+            2 => Untold::NotWoken,
+            3 => Untold::Shifted,
             _ => return None,
         })
     }

@@ -12,7 +12,7 @@ use tactus_time::{Duration, TaskId};
 /// bound to, or on all.
 pub(crate) fn explain(case: &Case, job: &Job, broken: &Broken) -> Cause {
     let task = &case.view.tasks[job.task.index()];
-    let (from, to) = (job.release, job.completed.or(job.removed).unwrap_or(case.end));
+    let (from, to) = (job.release, job.ended().unwrap_or(case.end));
     let concerned = |core| task.core.is_none_or(|c| c == core);
     let mut cause = Cause { from, to, ..Cause::default() };
     let mut of_task = vec![Duration::ZERO; case.view.tasks.len()];

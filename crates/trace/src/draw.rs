@@ -91,7 +91,7 @@ pub fn draw(view: &View, trace: &Trace, unit: Duration, from: Instant, to: Insta
             add(cell, s.start, s.end);
         }
         for job in jobs.iter().filter(|j| j.task == id) {
-            add(Cell::Pending, job.release, job.completed.or(job.removed).unwrap_or(end));
+            add(Cell::Pending, job.release, job.ended().unwrap_or(end));
         }
         let row = filled.iter_mut().map(|cell| {
             // What ran was pending too, and did not wait while it ran.

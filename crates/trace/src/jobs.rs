@@ -3,7 +3,7 @@
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{EventKind, Record};
+use tactus_record::{EventKind, Record, Untold};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// One job of a task, from its release to the end of the run.
@@ -37,9 +37,22 @@ pub struct Job {
     pub migrations: u32,
     /// How often it used up its budget.
     pub exhausted: u32,
+    /// When it had ended at the latest, where the trace does not tell when it did, and why not.
+    pub untold: Option<(Instant, Option<Untold>)>,
 }
 
 impl Job {
+    /// The instant up to which it can be said to have waited; of a job whose end is untold, none after its release.
+    pub(crate) fn seen_until(&self, end: Instant) -> Instant {
+        let untold = self.untold.map(|_| self.release);
+        self.completed.or(self.removed).or(untold).unwrap_or(end)
+    }
+
+    /// When it was there no more, or at the latest was not.
+    pub(crate) fn ended(&self) -> Option<Instant> {
+        self.completed.or(self.removed).or(self.untold.map(|(time, _)| time))
+    }
+
     /// From nominal release to completion.
     pub fn response(&self) -> Option<Duration> {
         self.completed.map(|t| t.since(self.release))
@@ -92,6 +105,7 @@ impl History {
                     preemptions: 0,
                     migrations: 0,
                     exhausted: 0,
+                    untold: None,
                 });
                 return;
             }
@@ -106,6 +120,7 @@ impl History {
             | EventKind::Complete
             | EventKind::Exhausted
             | EventKind::Dropped
+            | EventKind::Untold
             | EventKind::Aborted => {}
             _ => return,
         }
@@ -131,6 +146,12 @@ impl History {
             }
             EventKind::Dropped => job.dropped = Some(r.time),
             EventKind::Aborted => job.aborted = true,
+            EventKind::Untold => {
+                job.untold = Some((r.time, Untold::from_u64(r.arg)));
+                if let Some(open) = self.open.get_mut(&task) {
+                    open.retain(|&o| o != i);
+                }
+            }
             EventKind::Complete => {
                 job.completed = Some(r.time);
                 job.charged = Duration::from_nanos(r.arg);

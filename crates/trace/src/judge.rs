@@ -56,7 +56,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut tasks = Vec::with_capacity(view.tasks.len());
     for (i, (task, jobs)) in view.tasks.iter().zip(&of_task).enumerate() {
-        let owed = |job: &Job| history.owed(view, job.task, job.release, job.dropped.unwrap_or(seen_until(job, end)));
+        let owed = |job: &Job| history.owed(view, job.task, job.release, job.dropped.unwrap_or(job.seen_until(end)));
         let mut summary = task_summary(task, jobs, &void[i], end, &owed);
         summary.id = TaskId(i as u16);
         // Where nothing was promised, nothing ceases to bind.
@@ -118,12 +118,8 @@ impl JobCounts {
         self.missed += other.missed;
         self.aborted += other.aborted;
         self.early += other.early;
+        self.untold += other.untold;
     }
-}
-
-/// The instant up to which an unfinished job can be said to have waited.
-fn seen_until(job: &Job, end: Instant) -> Instant {
-    job.completed.or(job.removed).unwrap_or(end)
 }
 
 /// How a job ended, as far as its deadline is concerned.
@@ -140,7 +136,7 @@ struct Ended {
 
 impl Ended {
     fn of(job: &Job, task: &TaskView, deadline: Duration, end: Instant) -> Ended {
-        let until = seen_until(job, end);
+        let until = job.seen_until(end);
         let tardiness = until.since(job.release.saturating_add(deadline));
         let aborted = job.aborted || job.removed.is_some();
         Ended { until, tardiness, aborted, early: job.ended_early(task.minimum).is_some() }
@@ -170,7 +166,7 @@ pub fn late_jobs(view: &View, trace: &Trace) -> Vec<LateJob> {
     let history = &History::of(view, trace);
     let late = |job: Job| {
         let task = view.tasks.get(job.task.index())?;
-        let seen = job.dropped.unwrap_or(seen_until(&job, end));
+        let seen = job.dropped.unwrap_or(job.seen_until(end));
         let (deadline, promise) = history.owed(view, job.task, job.release, seen);
         let ended = Ended::of(&job, task, deadline, end);
         let due = job.release.saturating_add(deadline);
@@ -199,9 +195,10 @@ fn task_summary(
     for job in jobs {
         let (deadline, promise) = owed(job);
         let ended = Ended::of(job, task, deadline, end);
-        match job.completed {
-            Some(_) => counts.completed += 1,
-            None => counts.unfinished += 1,
+        match (job.completed, job.untold) {
+            (Some(_), _) => counts.completed += 1,
+            (None, Some(_)) => counts.untold += 1,
+            (None, None) => counts.unfinished += 1,
         }
         counts.aborted += u64::from(ended.aborted);
         counts.early += u64::from(ended.early);

@@ -111,7 +111,7 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
             out.push((deadline, Event::Instant(track, if kept { "deadline" } else { "missed" })));
         }
         changes.push((job.noticed, 1));
-        changes.extend(job.completed.or(job.removed).map(|t| (t, -1)));
+        changes.extend(job.ended().map(|t| (t, -1)));
     }
     changes.sort_unstable();
     let mut ready = 0_i64;

@@ -10,7 +10,7 @@ use crate::{
     Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, NotJudged, Overheads, Promise, Segment, Trace,
     Verdict, View, VoidBy, VoidTask, What,
 };
-use tactus_record::{EventKind, FaultKind};
+use tactus_record::{EventKind, FaultKind, Untold};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// Longest time for which a core may be said not to have noticed yet; a core that takes longer is at fault.
@@ -78,12 +78,37 @@ impl Case<'_> {
             }
             (_, Some(rest)) => Verdict::Broken(rest),
             (_, None) if !self.view.accepted => Verdict::Refused,
+            (_, None) if self.untold().is_some() => {
+                Verdict::NotJudged(NotJudged { why: self.untold().unwrap_or_default() })
+            }
             (_, None) if self.stopped() => Verdict::Stopped,
             (_, None) if void => Verdict::Void,
             (_, None) if self.view.promised() == 0 => Verdict::NothingPromised,
             (_, None) if !ended => Verdict::NoJobEnded,
             (_, None) => Verdict::Held,
         }
+    }
+
+    /// The first promised job of which the trace does not tell when it ended, and how many more there are.
+    fn untold(&self) -> Option<String> {
+        let promised = |job: &&Job| self.view.tasks[job.task.index()].promise != Promise::None;
+        let mut all = self.jobs.iter().filter(promised).filter_map(|job| Some((job, job.untold?.1)));
+        let (job, why) = all.next()?;
+        let why = match why {
+            Some(Untold::NoSleep) => {
+                "did not sleep before its next period began, so that nothing tells it from the next job: have the program write a \
+                 marker where each begins"
+            }
+            Some(Untold::Lost) => "ran where events are missing: record with larger buffers",
+            Some(Untold::NotWoken) => "was not woken in its period",
+            Some(Untold::Shifted) => "began the next one elsewhere than with its period",
+            None => "ended at an untold time",
+        };
+        let more = match all.count() {
+            0 => String::new(),
+            n => format!(" (and {n} more jobs are not told of)"),
+        };
+        Some(format!("{}, job {}, {why}{more}", self.view.tasks[job.task.index()].name, job.job))
     }
 
     /// Whether a component was stopped and did not run again.
@@ -100,7 +125,7 @@ impl Case<'_> {
     /// How a job did of which something was or had been promised; nothing of one that was not to be done by the end.
     fn of_job(&self, job: &Job) -> Option<Seen<'_>> {
         let task = &self.view.tasks[job.task.index()];
-        let until = job.completed.or(job.removed).unwrap_or(self.end);
+        let until = job.seen_until(self.end);
         let response = until.since(job.release);
         let (deadline, promise) = self.history.owed(self.view, job.task, job.release, job.dropped.unwrap_or(until));
         let due = job.release.saturating_add(deadline);

@@ -127,6 +127,7 @@ impl Line<'_> {
                 | EventKind::Complete
                 | EventKind::Exhausted
                 | EventKind::Removed
+                | EventKind::Untold
                 | EventKind::Dropped,
                 Some(task),
             ) if !inside => {

@@ -173,9 +173,11 @@ pub(crate) fn void(
         for (level, assumed) in task.assumed.into_iter().enumerate() {
             let Some(assumed) = assumed else { continue };
             // A job that has had all that was assumed and is not finished needs more, though it may not get it soon.
-            let over = reached[level].filter(|_| sum > assumed || job.completed.is_none());
+            // Of one whose end is untold, nobody knows what was its own.
+            let told = job.untold.is_none();
+            let over = reached[level].filter(|_| told && (sum > assumed || job.completed.is_none()));
             if let Some(at) = over {
-                let until = job.completed.or(job.removed).unwrap_or(end);
+                let until = job.ended().unwrap_or(end);
                 let due = job.release.saturating_add(history.owed(view, job.task, job.release, until).0);
                 let this = Exceeded { at, job: job.job, release: job.release, due };
                 let first = &mut exceeded[i][level];

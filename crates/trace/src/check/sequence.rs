@@ -132,6 +132,15 @@ impl Walk {
                 self.done(name);
                 self.leave(r.core, name);
             }
+            EventKind::Untold => {
+                match self.jobs.get(&name) {
+                    None => self.wrong(r, "ends before its release".into()),
+                    Some(State::Done) => self.wrong(r, "ends a second time".into()),
+                    Some(_) => {}
+                }
+                self.done(name);
+                self.leave(r.core, name);
+            }
             EventKind::Dropped => {
                 match self.jobs.get(&name) {
                     None => self.wrong(r, "is given up before its release".into()),

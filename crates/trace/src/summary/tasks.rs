@@ -21,6 +21,14 @@ pub struct JobCounts {
     pub aborted: u64,
     /// Of those, ended with less execution than the file's `minimum`.
     pub early: u64,
+    /// Released and ended, and the trace does not tell when; left out where there are none.
+    #[serde(skip_serializing_if = "nothing")]
+    pub untold: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn nothing(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Least, middle and greatest of a number of lengths.

@@ -34,6 +34,7 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         | EventKind::ChangeRefused
         | EventKind::Schedule
         | EventKind::CallRefused
+        | EventKind::Untold
         | EventKind::Refused => &[],
     }
 }
