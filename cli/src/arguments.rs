@@ -104,6 +104,14 @@ pub enum Command {
   ./tactus monitor examples/monitors.toml out/monitors
   ./tactus monitor examples/monitors/one-at-a-time.dot out/monitors --event 'start=start control' --event 'complete=complete control'")]
     Monitor(Monitor),
+    /// Hold a trace of Linux against what the check promises for a system file
+    ///
+    /// Reads what `trace-cmd report`, `perf script` or tracefs print of sched_switch and sched_waking, finds the thread of each task
+    /// by its name, and judges its jobs as those of any run. What the trace does not tell is said, and not held. See crates/linux/README.md.
+    #[command(after_help = "Examples:
+  ./tactus judge system.toml --linux trace.txt
+  ./tactus judge system.toml --linux trace.txt --thread control=rt-thread-7 --costs linux-costs.toml")]
+    Judge(Judge),
     /// Make the report of an earlier run again
     ///
     /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
@@ -373,6 +381,32 @@ pub struct Monitor {
     /// Of OIL: print the monitors as a system file has them, whose components are called like the tasks
     #[arg(long, conflicts_with_all = ["results", "table", "dot"])]
     pub toml: bool,
+}
+
+/// Options of `judge`.
+#[derive(Debug, Args)]
+pub struct Judge {
+    /// The system file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The trace, as text
+    #[arg(long, value_name = "TRACE")]
+    pub linux: PathBuf,
+    /// Which thread a task is, where it is not called like it: its name or its number, once for each task
+    #[arg(long, value_name = "TASK=THREAD", value_parser = pair)]
+    pub thread: Vec<(String, String)>,
+    /// What the bounds count for Linux's own work: a file, or none
+    #[arg(long, value_name = "FILE|none", default_value = "none")]
+    pub costs: String,
+    /// Where the results go [default: out/NAME/linux]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// `task=thread`
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (task, thread) = text.split_once('=').ok_or("write TASK=THREAD, such as control=rt-thread-7")?;
+    Ok((task.trim().into(), thread.trim().into()))
 }
 
 /// Options of `report`.

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Colours(colours) => command::colours::colours(colours),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Monitor(monitor) => command::monitor::monitor(monitor),
+        Command::Judge(judge) => command::judge::judge(judge),
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Convert(convert) => command::convert::convert(convert),

@@ -6,6 +6,7 @@ pub mod check;
 pub mod colours;
 pub mod convert;
 pub mod iso;
+pub mod judge;
 pub mod monitor;
 pub mod report;
 pub mod rig;

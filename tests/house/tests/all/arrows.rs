@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/structures", &["crates/sync"]),
     ("crates/policy", &["crates/sync", "crates/structures"]),
     ("crates/trace", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
+    ("crates/linux", &["crates/trace"]),
     ("crates/report", &["crates/trace", "crates/monitor"]),
     ("crates/model", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
     ("crates/formats", &["crates/model", "crates/monitor"]),

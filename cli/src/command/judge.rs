@@ -1,0 +1,70 @@
+//! `tactus judge`: a trace of Linux, held against what the check promises.
+
+use crate::arguments::Judge;
+use crate::{subject, verdict};
+use std::fs;
+use tactus_linux::Recording;
+use tactus_machine::costs;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::lines;
+use tactus_machine::place;
+use tactus_machine::promise::promised;
+use tactus_machine::results::Results;
+use tactus_model::System;
+use tactus_report::{Details, Kept};
+
+/// Judges the trace and writes the results.
+pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
+    let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let costs = costs::of_simulation(&arguments.costs, &system)?;
+    subject::announce(&system);
+    let plan = promised(&system, costs);
+
+    let path = &arguments.linux;
+    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+    let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let recording = tactus_linux::read_text(&bytes).map_err(wrong)?;
+    drop(bytes);
+    lines::line("trace", told(&recording));
+    let translated =
+        tactus_linux::translate(&recording, &plan.view, &arguments.thread).map_err(|error| wrong(error.to_string()))?;
+    drop(recording);
+    for note in &translated.notes {
+        lines::line("", note);
+    }
+
+    let mut command = format!("./tactus judge {} --linux {}", quoted(&arguments.file), quoted(path));
+    for (task, thread) in &arguments.thread {
+        command += &format!(" --thread {}", subject::quoted(&format!("{task}={thread}")));
+    }
+    if arguments.costs != "none" {
+        command += &format!(" --costs {}", subject::quoted(&arguments.costs));
+    }
+    let facts = translated.notes.iter().map(|note| ("trace".to_string(), note.clone())).collect();
+    let (seed, findings) = (system.seed, plan.findings.clone());
+    let details = Details { machine: "Linux".into(), seed, command, findings, facts, ..Details::default() };
+    let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name).join("linux"));
+    let results = Results::make(&folder)?;
+    let summary = results.write(&Kept { view: translated.view, details }, &translated.trace)?;
+    lines::line("verdict", verdict::text(&summary));
+    lines::line("report", results.file("report.html").display());
+    Ok(Outcome::held_if(summary.verdict.held()))
+}
+
+fn quoted(path: &std::path::Path) -> String {
+    subject::quoted(&path.display().to_string())
+}
+
+/// `7,821 events, 1,552 of them switches, on 6 cores`
+fn told(recording: &Recording) -> String {
+    let events = lines::grouped(recording.events.len() as u64 + recording.passed_over);
+    let switches = lines::grouped(recording.switches() as u64);
+    let cores = lines::count(recording.cpus().len(), "core");
+    let unread = match recording.unread {
+        0 => String::new(),
+        n => format!("; {} lines are no events", lines::grouped(n)),
+    };
+    let wakeups =
+        if recording.has_wakeups() { "" } else { "; no wake-ups, so jobs begin where their threads first run" };
+    format!("{events} events, {switches} of them switches, on {cores}{unread}{wakeups}")
+}
