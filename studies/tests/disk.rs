@@ -187,6 +187,17 @@ fn the_nearest_by_the_map_gains_28_percent_and_more_over_the_nearest_block() {
     }
 }
 
+#[test]
+fn by_the_path_the_map_gains_and_less_than_28_percent_over_the_nearest_block() {
+    for drive in parameters::Model::ALL {
+        let bench = Bench::new(drive.geometry().expect("a drive"), 1_000, 7);
+        let mut map = bench.full_map(Form::Symmetric).expect("a map");
+        let mut rate = |policy| run(&bench, Before::Scheduler(policy, &mut map, false), &class(256), 10_000, 11).rate;
+        let [blocks, path, frozen] = [Policy::SatfBlock, Policy::SatfMap, Policy::FsatfMap].map(&mut rate);
+        assert!((0.97..1.28).contains(&(path / blocks)) && frozen > path, "{drive:?}: {blocks} {path} {frozen}");
+    }
+}
+
 /// The rates of NOOP, of the nearest block and of the path by a map that is learned on the drive as it is.
 fn learned(bench: &Bench, cache: CacheSettings) -> [f64; 3] {
     let mut map = bench.empty_map(Form::Directed).expect("a map");
@@ -199,7 +210,7 @@ fn learned(bench: &Bench, cache: CacheSettings) -> [f64; 3] {
 }
 
 #[test]
-fn requests_of_400_kib_gain_little_and_lose_nothing() {
+fn requests_of_400_kib_gain_less_than_small_ones_and_lose_nothing() {
     for drive in parameters::Model::ALL {
         let bench = Bench::new(drive.geometry().expect("a drive"), 200, 41);
         let rates = [bench.clone(), bench.with_blocks(800)].map(|bench| learned(&bench, CacheSettings::default()));

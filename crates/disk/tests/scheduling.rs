@@ -131,6 +131,36 @@ proptest! {
     }
 
     #[test]
+    fn whoever_comes_while_a_round_is_served_is_served_in_the_next_and_nobody_later(
+        points in prop::collection::vec(0_u64..15, 16), first in 1_usize..5,
+        later in prop::collection::vec((0_usize..4, 0_u32..16), 40),
+    ) {
+        let map = line(&points);
+        for policy in [Policy::FsatfBlock, Policy::FsatfMap, Policy::FsatfExact(8)] {
+            let (mut queue, mut head) = (Scheduler::new(policy, 8), Head::default());
+            // In which round each request should be served, and which was.
+            let (mut rounds, mut served, mut round) = (Vec::new(), Vec::new(), 0);
+            for row in 0..first as u32 {
+                queue.arrive(request(row.into(), row, 100), head, &map).unwrap();
+                rounds.push(0);
+            }
+            for (many, row) in &later {
+                if let Some(next) = queue.next(Instant::ZERO, head, &map) {
+                    let is_left = |id: usize| rounds[id] == round && !served.contains(&(id as u64));
+                    round += u32::from(!(0..rounds.len()).any(is_left));
+                    prop_assert_eq!(rounds[next.id as usize], round, "{:?}: {:?} of {:?}", policy, next.id, rounds);
+                    served.push(next.id);
+                    head = Head::from(&next);
+                }
+                for n in 0..*many as u32 {
+                    let new = request(rounds.len() as u64, (row + 5 * n) % 16, 100);
+                    rounds.extend(queue.arrive(new, head, &map).is_ok().then_some(round + 1));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn insertion_stays_within_twice_the_lightest_tree_for_up_to_256(
         places in prop::collection::vec((0_u64..8, 0_u64..8), 2..=257), plane: bool,
     ) {
@@ -159,24 +189,33 @@ proptest! {
 }
 
 #[test]
-fn who_comes_after_the_freeze_waits_for_the_next_round() {
-    let map = line(&[0, 1, 2, 3, 4]);
-    for policy in [Policy::FsatfBlock, Policy::FsatfMap, Policy::FsatfExact(8)] {
-        let mut queue = Scheduler::new(policy, 8);
-        let mut head = Head::default();
-        for n in [3, 4] {
-            queue.arrive(request(n, n as u32, 100), head, &map).unwrap();
-        }
-        let mut order = Vec::new();
-        for late in [1, 2, 99] {
+fn a_far_request_is_served_in_its_round_where_a_live_queue_starves_it() {
+    // Near requests come as fast as they are served; the far one has come behind the first of them.
+    let map = line(&[1, 2, 1, 2, 1, 2, 1, 14]);
+    let turn = |policy| {
+        let (mut queue, mut head) = (Scheduler::new(policy, 8), Head::default());
+        queue.arrive(request(0, 0, 100), head, &map).unwrap();
+        for step in 0..1_000 {
             let next = queue.next(Instant::ZERO, head, &map).unwrap();
+            if next.granule == 7 {
+                return Some(step);
+            }
             head = Head::from(&next);
-            order.push(next.id);
-            if late < 99 {
-                queue.arrive(request(late, late as u32, 100), head, &map).unwrap();
+            if step == 0 {
+                queue.arrive(request(9_999, 7, 100), head, &map).unwrap();
+            }
+            for more in 0..u64::from(step < 2) + 1 {
+                queue.arrive(request(2 * step + more + 1, (step % 2) as u32, 100), head, &map).unwrap();
             }
         }
-        assert_eq!(order[..2], [3, 4], "{policy:?}");
+        None
+    };
+    for live in [Policy::SatfBlock, Policy::GreedyMap] {
+        assert_eq!(turn(live), None, "{live:?}");
+    }
+    // Two near ones came with it.
+    for frozen in [Policy::FsatfBlock, Policy::FsatfMap, Policy::FsatfExact(8)] {
+        assert!(turn(frozen).is_some_and(|step| step <= 3), "{frozen:?}: {:?}", turn(frozen));
     }
 }
 
