@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// As many lines of a run are kept for the report; all are in its log.
 const KEPT: usize = 2_000;
 
-/// What the kernel puts before each line that a component prints.
-const MARK: &str = "| ";
+/// What the kernel puts before each line that a component prints; the number of one that serves a disk, and a space, come behind it.
+const MARK: &str = "|";
 const PANIC: &str = "tactus: panic ";
 
 /// The console of a machine that is running.
@@ -46,7 +46,10 @@ impl Console<'_> {
 /// The lines that components printed.
 fn printed(log: &str, components: &[String]) -> Vec<String> {
     let is_ones = |line: &&str| line.split_once(": ").is_some_and(|(name, _)| components.iter().any(|it| it == name));
-    log.lines().filter_map(|line| line.strip_prefix(MARK)).filter(is_ones).map(str::to_string).collect()
+    let said = |line| {
+        Some(str::strip_prefix(line, MARK)?.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix(' ')?)
+    };
+    log.lines().filter_map(said).filter(is_ones).map(str::to_string).collect()
 }
 
 /// The lines that components printed, as many as are kept for the report.
@@ -95,8 +98,8 @@ mod tests {
     #[test]
     fn lines_are_printed_ones_if_a_component_is_named_first() {
         let components = ["tactus".to_string(), "brake".to_string()];
-        let log = "tactus: 4 cores\n| brake: hello: world\navionics\n| braking: no\nbrake: no\ncore 0: 7\n";
-        assert_eq!(kept(log, &components), ["brake: hello: world"]);
+        let log = "tactus: 4 cores\n| brake: hello: world\navionics\n| braking: no\nbrake: no\ncore 0: 7\n|3 brake: 1\n|brake: no\n";
+        assert_eq!(kept(log, &components), ["brake: hello: world", "brake: 1"]);
         assert_eq!(kept(&"| brake: x\n".repeat(KEPT + 2), &components).last().unwrap(), "and 2 more lines in the log");
     }
 

@@ -63,18 +63,44 @@ pub struct Published {
     pub inputs: Vec<Vec<DiskInput>>,
 }
 
-/// Reads it; nothing if there is none.
-pub fn told(console: &str, disks: usize) -> Result<Option<Published>, String> {
-    let lines =
-        |word: &'static str| console.lines().filter_map(move |line| line.strip_prefix("| ")?.strip_prefix(word));
-    let rows: Vec<&str> = lines("disk ").collect();
-    let inputs = tactus_trace::read_disk_inputs(lines("ask "), disks)?;
+/// Reads it; nothing if there is none. Of each disk there is the number of the component that serves it, if one does: what anybody
+/// else says of the disk is not believed, and lines that others have broken are whole again.
+pub fn told(console: &str, speakers: &[Option<usize>]) -> Result<Option<Published>, String> {
+    let (mut lines, disks) = (Vec::new(), speakers.len());
+    for (disk, speaker) in speakers.iter().enumerate() {
+        let Some(speaker) = speaker else { continue };
+        let own = format!("{disk},");
+        let of_disk = |line: &String| {
+            ["disk ", "ask "].iter().any(|word| after(line, word).is_some_and(|it| it.starts_with(&own)))
+        };
+        lines.extend(said_by(console, *speaker).into_iter().filter(of_disk));
+    }
+    let rows: Vec<&str> = lines.iter().filter_map(|line| after(line, "disk ")).collect();
+    let inputs = tactus_trace::read_disk_inputs(lines.iter().filter_map(|line| after(line, "ask ")), disks)?;
     if rows.is_empty() && inputs.iter().all(Vec::is_empty) {
         return Ok(None);
     }
     let head = tactus_trace::disk_table(&[]);
     let disks = tactus_trace::read_disk_table(&(head + &rows.join("\n")), disks)?;
     Ok(Some(Published { disks, inputs }))
+}
+
+fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    line.strip_prefix(word)
+}
+
+/// The lines of a component that serves a disk. Where somebody else has begun one in the middle, the rest is marked anew; it begins
+/// with a digit or a comma, as no line does.
+fn said_by(console: &str, speaker: usize) -> Vec<String> {
+    let mark = format!("|{speaker} ");
+    let mut lines: Vec<String> = Vec::new();
+    for piece in console.lines().filter_map(|line| line.strip_prefix(&mark)) {
+        match lines.last_mut() {
+            Some(line) if piece.starts_with(|it: char| it == ',' || it.is_ascii_digit()) => line.push_str(piece),
+            _ => lines.push(piece.to_string()),
+        }
+    }
+    lines
 }
 
 /// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
@@ -166,6 +192,33 @@ fn row(disk: &DiskSummary, client: &DiskClientSummary) -> Vec<String> {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn only_the_component_that_serves_a_disk_tells_of_it_whoever_breaks_its_lines() {
+        let own = "|3 block: 7 answers\n|3 disk 0,0,0,4294967295,1,1,0,5\n| other: between\n|3 0,90,40,0\n|3 ask 0,0,1,0,16,0,0,7\n";
+        let console = |more: &str| format!("tactus: begins\n{more}{own}");
+        let read =
+            |more: &str| told(&console(more), &[Some(3), Some(4), None]).expect("it is read").expect("something");
+        let (honest, request) = (read(""), read("").disks[0].served[0]);
+        assert_eq!((request.dispatched, request.ended), (Instant::from_nanos(50), Instant::from_nanos(90)));
+        assert_eq!((honest.disks[0].served.len(), honest.inputs[0].len()), (1, 1));
+        // A request, a power cut and an input, by components without a disk, with another one, with a number like its own, and by none.
+        for forged in [
+            "disk 0,0,1,4294967295,1,1,0,50,90,40,0",
+            "disk 0,,,,,,,,3,,4",
+            "ask 0,0,0,0,16,0,0,1",
+            "disk nonsense",
+            "ask 7",
+        ] {
+            for mark in ["| ", "|4 ", "|30 ", "|", "", "| |3 ", "|4 disk 2,|3 "] {
+                let with = read(&format!("{mark}{forged}\n"));
+                assert_eq!((&with.disks, &with.inputs), (&honest.disks, &honest.inputs), "{mark}{forged}");
+            }
+        }
+        let of_others = console("|4 ask 0,0,0,0,16,0,0,1\n").replace("|3 ", "|5 ");
+        assert!(told(&of_others, &[Some(3), Some(4)]).is_ok_and(|it| it.is_none()));
+        assert!(told("|3 disk 0,0\n", &[Some(3)]).is_err(), "its own word is read, and has to be right");
+    }
 
     #[test]
     fn a_request_that_the_machine_decided_otherwise_is_found_out() {

@@ -66,7 +66,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
         colours.caches = Some(counted.map_err(machine)?);
     }
-    let compared = disks(&system, &mut promised, &mut trace, &results)?;
+    let compared = disks(&system, &mut promised, &mut trace, &results, &image.facts.components)?;
     promised.view.heaps = heaps;
 
     let allowed = schedulers::allowed(&system, &trace);
@@ -162,12 +162,15 @@ fn disks(
     promised: &mut RunPlan,
     trace: &mut Trace,
     results: &Results,
+    components: &[String],
 ) -> Result<Result<String, String>, Failure> {
     if system.disks.is_empty() {
         return Ok(Ok(String::new()));
     }
     let words = fs::read(results.file(LOG)).unwrap_or_default();
-    let told = disk::told(&String::from_utf8_lossy(&words), system.disks.len());
+    let served = system.disks.iter().map(|disk| disk.component.map(|place| &system.components[place].name));
+    let speakers: Vec<_> = served.map(|name| components.iter().position(|it| Some(it) == name)).collect();
+    let told = disk::told(&String::from_utf8_lossy(&words), &speakers);
     let Some(mut told) = told.map_err(|why| Failure::Machine(format!("{}: {why}", results.file(LOG).display())))?
     else {
         promised.view.disks.clear();

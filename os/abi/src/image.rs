@@ -123,6 +123,8 @@ pub mod role {
     pub const FLOATING_POINT: u32 = 64;
     /// Loaded while the system runs: until then it is stopped, and what memory it alone has is not filled.
     pub const LATE: u32 = 128;
+    /// Serves a disk: what it writes to the console is the disk's record, and its lines bear its number.
+    pub const DISK: u32 = 256;
 }
 
 /// Stands for no component.

@@ -115,6 +115,7 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         (rights.console, role::CONSOLE),
         (shares || rights.memory_manager, role::WINDOW),
         (rights.floating_point, role::FLOATING_POINT),
+        (system.disks.iter().any(|disk| disk.component == Some(place)), role::DISK),
     ] {
         card.role |= if has { bit } else { 0 };
     }

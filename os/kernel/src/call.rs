@@ -234,7 +234,7 @@ fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
     let bytes = &bytes_of(words)[..length as usize];
     match component.is_root() {
         true => serial::write(bytes),
-        false => serial::write_of(thread.component, bytes),
+        false => serial::write_of(thread.component, component.has_role(role::DISK), bytes),
     }
     Ok(())
 }

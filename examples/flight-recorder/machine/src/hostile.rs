@@ -1,5 +1,6 @@
 //! A client of the block service that means harm: it puts requests of random words as fast as it can, some of them nearly right,
-//! spoils the counters of its buffer, and looks whether any word comes back that it did not write itself.
+//! spoils the counters of its buffer, says what only the disk's component tells, and looks whether any word comes back that it did
+//! not write itself.
 #![no_std]
 #![no_main]
 
@@ -105,6 +106,12 @@ fn attack(job: &Job) {
     }
     put(SENT, sent);
     PUT.store(sent, Relaxed);
+    if job.number() % 64 == 32 {
+        // It says what only the disk's component tells: a power cut, a request that took a second, and what nobody asked.
+        for line in ["disk 0,,,,,,,,3,,4\n", "disk 0,0,0,0,0,1,0,0,999999999,1,0\n", "ask 0,0,0,0,8,1,0,1\n"] {
+            let _ = Screen.write_str(line);
+        }
+    }
     if job.number() % 256 == 128 {
         let _ = writeln!(Screen, "hostile: {} requests put, {} done", word(TAKEN), DONE.load(Relaxed));
     }

@@ -31,7 +31,8 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         | role::WINDOW
         | role::COMPUTES
         | role::FLOATING_POINT
-        | role::LATE;
+        | role::LATE
+        | role::DISK;
     check(it.role & !known == 0, "has a role that there is not")?;
     check(it.role & role::SCHEDULER == 0 || number != 0, "is the root scheduler and to be promoted")?;
     // Where others have their window, it has the trace.

@@ -18,7 +18,7 @@ pub fn set_up() {
 static LINE: AtomicU32 = AtomicU32::new(0);
 /// The kernel and the root scheduler.
 const SYSTEM: u32 = u32::MAX;
-/// What a line of any other component begins with, and no line of the system's.
+/// What a line of any other component begins with, and no line of the system's; a number may stand behind the stroke.
 const MARK: &[u8] = b"| ";
 
 /// Writes what the kernel or the root scheduler says, on a line of its own.
@@ -32,8 +32,9 @@ pub fn write(bytes: &[u8]) {
     }
 }
 
-/// Writes what a component says: each line is marked, and nothing but text is passed on, so that none is taken for the system's.
-pub fn write_of(component: u16, bytes: &[u8]) {
+/// Writes what a component says: each line is marked, and nothing but text is passed on, so that none is taken for the system's. The
+/// mark of a component of which a record is read from its lines has its number, so that none is taken for another's.
+pub fn write_of(component: u16, numbered: bool, bytes: &[u8]) {
     let own = u32::from(component) + 1;
     for &byte in bytes {
         let begun = LINE.load(Relaxed);
@@ -41,11 +42,27 @@ pub fn write_of(component: u16, bytes: &[u8]) {
             if begun != 0 {
                 put(b'\n');
             }
-            MARK.iter().for_each(|&byte| put(byte));
+            let (stroke, space) = MARK.split_at(1);
+            stroke.iter().for_each(|&byte| put(byte));
+            if numbered {
+                put_number(component);
+            }
+            space.iter().for_each(|&byte| put(byte));
         }
         let is_text = byte == b'\n' || !byte.is_ascii_control();
         put(if is_text { byte } else { b'?' });
         LINE.store(if byte == b'\n' { 0 } else { own }, Relaxed);
+    }
+}
+
+fn put_number(number: u16) {
+    let mut unit = 10_000;
+    while unit > 1 && number < unit {
+        unit /= 10;
+    }
+    while unit > 0 {
+        put(b'0' + (number / unit % 10) as u8);
+        unit /= 10;
     }
 }
 
