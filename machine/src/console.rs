@@ -46,9 +46,8 @@ impl Console<'_> {
 /// The lines that components printed.
 fn printed(log: &str, components: &[String]) -> Vec<String> {
     let is_ones = |line: &&str| line.split_once(": ").is_some_and(|(name, _)| components.iter().any(|it| it == name));
-    let said = |line| {
-        Some(str::strip_prefix(line, MARK)?.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix(' ')?)
-    };
+    let said =
+        |line| str::strip_prefix(line, MARK)?.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix(' ');
     log.lines().filter_map(said).filter(is_ones).map(str::to_string).collect()
 }
 

@@ -3,11 +3,13 @@
 //! Nothing that a client passes in is believed. A request that passes is one that the check has counted on: at a place of the
 //! client's own, of its length, no sooner after the one before than its period.
 
+use crate::budget::{Account, Exhausted, Limit};
 use crate::client::{Arrivals, Client};
 use crate::request::Request;
+use crate::service::Finished;
 use alloc::vec::Vec;
 use core::fmt;
-use tactus_time::{Duration, Instant};
+use tactus_time::Instant;
 
 /// A request as a client puts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,15 +20,6 @@ pub struct Asked {
     pub blocks: u32,
     /// Whether it writes. A write of no blocks is a flush.
     pub write: bool,
-}
-
-/// How long the drive may be busy for a best-effort client, within each length of time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
-    /// This long
-    pub time: Duration,
-    /// within this.
-    pub per: Duration,
 }
 
 /// Why a request is refused.
@@ -42,7 +35,7 @@ pub enum Refusal {
     Direction,
     /// Sooner than its period allows: not before this instant.
     Early(Instant),
-    /// As many are outstanding as it may have.
+    /// As many are outstanding as it may have, or as its budget has room for.
     Outstanding(u32),
     /// The drive has been busy for it as long as it may; not before this instant.
     Budget(Instant),
@@ -73,10 +66,8 @@ struct State {
     /// When its next request may come.
     next: Instant,
     outstanding: u32,
-    /// What it has used of its budget until when.
-    budget: Option<Budget>,
-    used: Duration,
-    renewed: Instant,
+    /// Of a best-effort client with a budget.
+    account: Option<Account>,
 }
 
 /// The checks in front of a disk.
@@ -93,15 +84,14 @@ impl Gate {
         let state = |client: &Client| {
             rows += client.places;
             let first = rows - client.places;
-            let (next, used, renewed) = (Instant::ZERO, Duration::ZERO, Instant::ZERO);
-            State { client: *client, rows: first, number: 0, next, outstanding: 0, budget: None, used, renewed }
+            State { client: *client, rows: first, number: 0, next: Instant::ZERO, outstanding: 0, account: None }
         };
         Gate { clients: clients.iter().map(state).collect(), refused: 0 }
     }
-    /// Limits how long the drive is busy for a best-effort client. What is under way when the time is up is served.
-    pub fn limit(&mut self, client: u32, budget: Budget) {
+    /// Limits how long the drive is busy for a best-effort client.
+    pub fn limit(&mut self, client: u32, limit: Limit) {
         if let Some(state) = self.clients.get_mut(client as usize) {
-            state.budget = Some(budget);
+            state.account = Some(Account::new(limit));
         }
     }
     /// How many requests of a client are outstanding.
@@ -144,18 +134,8 @@ impl Gate {
                 state.next = now.saturating_add(period);
                 now.saturating_add(deadline)
             }
-            Arrivals::BestEffort { outstanding } => {
-                if state.outstanding >= outstanding {
-                    return Err(Refusal::Outstanding(outstanding));
-                }
-                if let Some(budget) = state.budget {
-                    if now >= state.renewed {
-                        (state.renewed, state.used) = (now.saturating_add(budget.per), Duration::ZERO);
-                    }
-                    if state.used >= budget.time {
-                        return Err(Refusal::Budget(state.renewed));
-                    }
-                }
+            Arrivals::BestEffort { .. } => {
+                state.admit(now)?;
                 Instant::NEVER
             }
         };
@@ -166,11 +146,36 @@ impl Gate {
         Ok(Request { id, granule, block, blocks: asked.blocks, write: asked.write, arrival: now, deadline })
     }
 
-    /// A request ended, however; the drive was busy with it for this long.
-    pub fn ended(&mut self, request: &Request, took: Duration) {
-        if let Some(state) = self.clients.get_mut(request.client() as usize) {
+    /// Lets in a request of a best-effort client that the disk makes itself, or says why not.
+    pub(crate) fn admit(&mut self, now: Instant, client: u32) -> Result<(), Refusal> {
+        let state = self.clients.get_mut(client as usize).ok_or(Refusal::NoClient)?;
+        state.admit(now)?;
+        state.outstanding += 1;
+        Ok(())
+    }
+
+    /// A request ended, however.
+    pub fn ended(&mut self, it: &Finished) {
+        if let Some(state) = self.clients.get_mut(it.request.client() as usize) {
             state.outstanding = state.outstanding.saturating_sub(1);
-            state.used = state.used.checked_add(took).unwrap_or(Duration::MAX);
+            if let Some(account) = &mut state.account {
+                account.ended(it.ended, it.ended.since(it.started));
+            }
+        }
+    }
+}
+
+impl State {
+    /// Whether a best-effort client may have one more request.
+    fn admit(&self, now: Instant) -> Result<(), Refusal> {
+        match self.client.arrivals {
+            Arrivals::BestEffort { outstanding } if self.outstanding >= outstanding => {
+                Err(Refusal::Outstanding(outstanding))
+            }
+            _ => self.account.map_or(Ok(()), |account| account.admit(now, self.outstanding)).map_err(|why| match why {
+                Exhausted::Until(again) => Refusal::Budget(again),
+                Exhausted::Outstanding => Refusal::Outstanding(self.outstanding),
+            }),
         }
     }
 }

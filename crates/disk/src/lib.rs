@@ -14,6 +14,7 @@
 extern crate alloc;
 
 pub mod admission;
+mod budget;
 mod cache;
 mod client;
 mod contents;
@@ -36,12 +37,13 @@ mod ssd;
 mod station;
 mod survey;
 
+pub use budget::{Budget, Limit};
 pub use cache::{CacheSettings, Lost};
 pub use client::{Arrivals, Client};
 pub use contents::{Contents, DriveError, SECTOR};
 pub use drive::{Drive, Served};
 pub use drive_queue::DriveQueue;
-pub use gate::{Asked, Budget, Gate, Refusal};
+pub use gate::{Asked, Gate, Refusal};
 pub use geometry::{Geometry, GeometryError, Place, Zone};
 pub use gmatrix::MOST_LOOKAHEAD;
 pub use hot::HotSet;

@@ -1,10 +1,10 @@
 //! A disk as the system file has it, ready to run: what the host makes a simulation from and what the image tells the component
 //! that serves the disk, so that both run the same station.
 
+use crate::budget::{Budget, Limit};
 use crate::cache::CacheSettings;
 use crate::client::{Arrivals, Client};
 use crate::drive::Drive;
-use crate::gate::Budget;
 use crate::map::LatencyMap;
 use crate::parameters::Model;
 use crate::saved::{DriveName, LoadError};
@@ -95,7 +95,8 @@ impl DiskSetup {
                 station = station.external(n);
             }
             if let Some(budget) = client.budget {
-                station = station.limited(n, budget);
+                let limit = Limit::new(budget, &client.client, self.after_pause, self.write_cache);
+                station = station.limited(n, limit);
             }
         }
         Some(station)

@@ -4,10 +4,11 @@
 //! program, from outside ([`Station::ask`]). Whatever runs a station, the same requests get the same answers at the same
 //! instants: the machine's component, the simulator, and the replay of what the machine was asked.
 
+use crate::budget::Limit;
 use crate::cache::Lost;
 use crate::client::{Arrivals, Client};
 use crate::drive::Drive;
-use crate::gate::{Asked, Budget, Gate, Refusal};
+use crate::gate::{Asked, Gate, Refusal};
 use crate::request::Request;
 use crate::scheduler::Full;
 use crate::service::{Answer, Finished, Outcome, Service};
@@ -118,9 +119,9 @@ impl Station {
         }
         self
     }
-    /// Limits a best-effort client whose requests come from outside.
-    pub fn limited(mut self, client: usize, budget: Budget) -> Station {
-        self.gate.limit(client as u32, budget);
+    /// Limits a best-effort client.
+    pub fn limited(mut self, client: usize, limit: Limit) -> Station {
+        self.gate.limit(client as u32, limit);
         self
     }
     /// The service.
@@ -168,6 +169,23 @@ impl Station {
         self.refused += u64::from(self.service.submit(request).is_err());
     }
 
+    /// A best-effort client sends as many requests as may be outstanding and its budget has room for.
+    fn fill(&mut self, client: usize, now: Instant) {
+        self.next[client].0 = loop {
+            match self.gate.admit(now, client as u32) {
+                Ok(()) => self.send(client, now),
+                Err(Refusal::Budget(again)) => break again,
+                // Until one ends.
+                Err(_) => break Instant::NEVER,
+            }
+        }
+    }
+    /// Whether the gate has let this client's requests in.
+    fn is_counted(&self, client: usize) -> bool {
+        let best_effort = |it: &Client| matches!(it.arrivals, Arrivals::BestEffort { .. });
+        self.external.get(client).copied().unwrap_or(false) || self.clients.get(client).is_some_and(best_effort)
+    }
+
     /// A client's request from outside, where everything before `now` is done ([`Station::next`] is later). It is dispatched by
     /// [`Station::start`] at the earliest.
     ///
@@ -190,7 +208,7 @@ impl Station {
     /// Takes a request out that waits, as its client wishes; nothing if it does not wait.
     pub fn cancel(&mut self, now: Instant, client: usize, number: u32) -> Option<Finished> {
         let finished = self.service.cancel(now, Request::name(client as u32, number))?;
-        self.gate.ended(&finished.request, Duration::ZERO);
+        self.gate.ended(&finished);
         Some(finished)
     }
     /// The drive gets its next request, if it has none.
@@ -258,12 +276,7 @@ impl Station {
                     self.next[client].0 = now.saturating_add(period);
                     self.send(client, now);
                 }
-                Arrivals::BestEffort { outstanding } => {
-                    self.next[client].0 = Instant::NEVER;
-                    for _ in 0..outstanding {
-                        self.send(client, now);
-                    }
-                }
+                Arrivals::BestEffort { .. } => self.fill(client, now),
             }
         }
         if let Some(request) = self.start(now) {
@@ -295,11 +308,11 @@ impl Station {
 
     fn ended(&mut self, finished: &Finished, now: Instant, tell: &mut impl FnMut(Event)) {
         let client = finished.request.client() as usize;
-        let best_effort = self.clients.get(client).is_some_and(|it| matches!(it.arrivals, Arrivals::BestEffort { .. }));
-        if self.external.get(client).copied().unwrap_or(false) {
-            self.gate.ended(&finished.request, finished.ended.since(finished.started));
-        } else if best_effort {
-            self.send(client, now);
+        if self.is_counted(client) {
+            self.gate.ended(finished);
+            if !self.external[client] {
+                self.fill(client, now);
+            }
         }
         tell(Event::Ended(*finished));
     }
@@ -310,8 +323,8 @@ impl Station {
         let seed = self.draw();
         tell(Event::PowerCut(now));
         while let Some(finished) = self.service.lose(now).or_else(|| self.service.lose_waiting(now)) {
-            if self.external.get(finished.request.client() as usize).copied().unwrap_or(false) {
-                self.gate.ended(&finished.request, finished.ended.since(finished.started));
+            if self.is_counted(finished.request.client() as usize) {
+                self.gate.ended(&finished);
             }
             tell(Event::Ended(finished));
         }

@@ -3,8 +3,8 @@
 
 use tactus_disk::admission::{edf, Beside, Stream};
 use tactus_disk::{
-    longest, parameters, services, survey, Answer, Arrivals, Asked, Budget, CacheSettings, Client, Drive, Finished,
-    Form, Gate, Outcome, Policy, Refusal, Request, Service,
+    longest, parameters, services, survey, Answer, Arrivals, Asked, CacheSettings, Client, Drive, Finished, Form, Gate,
+    Outcome, Policy, Refusal, Request, Service,
 };
 use tactus_time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ fn run(seconds: u64, hostile: u64, wrong: impl Fn(u64) -> Wrong) -> Book {
                     Wrong::Silent => {}
                     _ => match service.answer(end, &answer) {
                         Ok(finished) => {
-                            gate.ended(&finished.request, finished.ended.since(finished.started));
+                            gate.ended(&finished);
                             let list = if finished.outcome.is_fault() { &mut book.told } else { &mut book.done };
                             list.push(finished);
                         }
@@ -88,7 +88,7 @@ fn run(seconds: u64, hostile: u64, wrong: impl Fn(u64) -> Wrong) -> Book {
                     },
                 }
             } else if let Some(finished) = service.give_up(now) {
-                gate.ended(&finished.request, finished.ended.since(finished.started));
+                gate.ended(&finished);
                 book.told.push(finished);
                 next = now;
             } else if due.is_some() {
@@ -224,24 +224,4 @@ fn what_is_refused_says_what_is_right() {
     let all: Vec<_> = (0..5).map(|_| gate.ask(now, 2, &read)).collect();
     assert!(all[..4].iter().all(Result::is_ok) && all[4] == Err(Refusal::Outstanding(4)));
     assert_eq!(gate.refused(), 6);
-}
-
-#[test]
-fn a_best_effort_client_keeps_the_drive_busy_no_longer_than_its_budget() {
-    let mut gate = Gate::new(&clients());
-    let millis = Duration::from_millis;
-    gate.limit(2, Budget { time: millis(20), per: millis(100) });
-    let read = Asked { place: 0, blocks: 16, write: false };
-    let mut let_in = 0;
-    // It asks in each millisecond, and each request takes 8 ms.
-    for now in (0..1_000).map(|n| Instant::ZERO + millis(n)) {
-        if let Ok(request) = gate.ask(now, 2, &read) {
-            gate.ended(&request, millis(8));
-            let_in += 1;
-        }
-    }
-    // Three in each tenth of a second: the third is under way when the budget is used up.
-    assert_eq!(let_in, 30);
-    let now = Instant::ZERO + millis(1_000);
-    (0..3).for_each(|_| gate.ended(&gate.clone().ask(now, 2, &read).expect("a new budget"), millis(8)));
 }

@@ -1,7 +1,7 @@
 //! From a disk of the system file and its check to what runs, and to what the run is held against.
 
 use tactus_analysis::DiskCheck;
-use tactus_disk::{Arrivals, ClientSetup, DiskSetup};
+use tactus_disk::{Arrivals, ClientSetup, DiskSetup, Limit};
 use tactus_model::{Disk, DiskClient, System};
 use tactus_trace::{DiskClientView, DiskView, Tolerated};
 
@@ -43,6 +43,10 @@ pub(crate) fn views(system: &System, checks: &[DiskCheck]) -> Vec<DiskView> {
             bound: verdict.bound,
             places: client.client.places,
             sporadic: false,
+            limit: client.budget.map(|it| {
+                let Limit { budget, request } = Limit::new(it, &client.client, check.after_pause, disk.write_cache);
+                [budget.time, budget.per, request]
+            }),
         });
         let tolerated = Tolerated { faults: disk.tolerated, within: check.busy };
         DiskView { name: disk.name.clone(), clients: clients.collect(), tolerated }

@@ -515,6 +515,7 @@ mod tests {
             bound: None,
             places: 3,
             sporadic: true,
+            limit: Some([2, 20, 3].map(Duration::from_millis)),
         };
         let clients = vec![client("recorder", periodic), client("copy", None)];
         let disks = vec![tactus_trace::DiskView {

@@ -3,8 +3,9 @@
 //! A promise binds while the drive keeps to its map. It ends at the instant at which the first request takes longer than
 //! its cell says, at which the power goes, or at which more requests have failed than the check counts on; what is missed from
 //! then on is the drive's doing, and its cells are named. A request that came and was not served counts with the time that had
-//! passed at the end of the run.
+//! passed at the end of the run. Best-effort clients are held to their budgets, whatever the drive does.
 
+use crate::disk_budget::{exceeded, Taken};
 use crate::summary::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 use crate::{Distribution, View};
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ pub struct DiskClientView {
     pub places: u32,
     /// Its requests are those of a component: they come when it likes, no sooner than after its period.
     pub sporadic: bool,
+    /// Budget, the time within which it is, and the longest request; nothing if it has no budget.
+    pub limit: Option<[Duration; 3]>,
 }
 
 /// What a component asked of a disk.
@@ -143,6 +146,7 @@ fn one(disk: &DiskView, run: &DiskTrace, accepted: bool, end: Instant) -> DiskSu
             failed: own.iter().filter(|it| it.is_fault()).count() as u64,
             missed: 0,
             void: 0,
+            busy: busy(own.iter().copied()),
             deadline: client.periodic.map(|it| it[2]),
             bound: client.bound,
             response: None,
@@ -177,12 +181,16 @@ fn one(disk: &DiskView, run: &DiskTrace, accepted: bool, end: Instant) -> DiskSu
             if !bound_then {
                 summary.void += 1;
             } else if first.as_ref().is_none_or(|known| due < known.time) {
-                first = Some(DiskBroken { client: client.name.clone(), number, time: due, limit, actual: response });
+                let client = client.name.clone();
+                first = Some(DiskBroken { client, number, time: due, limit, actual: response, within: None });
             }
         }
         summary.response = Distribution::of(
             &mut own.iter().filter(|it| it.outcome.is_some()).map(|it| it.ended.since(it.arrived)).collect::<Vec<_>>(),
         );
+        let taken = own.iter().map(|it| Taken { number: it.number, from: it.dispatched, time: it.took() });
+        let over = client.limit.filter(|_| accepted).and_then(|limit| exceeded(&client.name, limit, taken));
+        first = [first, over].into_iter().flatten().min_by_key(|it| it.time);
         // What the drive did not do, it owes; whoever asked was told in time.
         voided += summary.void + if client.bound.is_some() { summary.failed } else { 0 };
         clients.push(summary);
@@ -195,9 +203,13 @@ fn one(disk: &DiskView, run: &DiskTrace, accepted: bool, end: Instant) -> DiskSu
         (None, _) if promised == 0 => DiskFate::NothingPromised,
         (None, _) => DiskFate::Held,
     };
-    let busy = served.iter().fold(Duration::ZERO, |sum, it| sum.checked_add(it.took()).unwrap_or(Duration::MAX));
     let faults = served.iter().filter(|it| it.is_fault()).count() as u64;
-    DiskSummary { name: disk.name.clone(), fate, busy, faults, clients, slow, broken: first }
+    DiskSummary { name: disk.name.clone(), fate, busy: busy(served), faults, clients, slow, broken: first }
+}
+
+/// How long the drive had these requests.
+fn busy<'a>(served: impl IntoIterator<Item = &'a Served>) -> Duration {
+    served.into_iter().fold(Duration::ZERO, |sum, it| sum.checked_add(it.took()).unwrap_or(Duration::MAX))
 }
 
 /// Every request of a periodic client that came before the end.
@@ -248,6 +260,9 @@ impl DiskSummary {
     pub fn headline(&self) -> String {
         let void: u64 = self.clients.iter().map(|client| client.void).sum();
         match (&self.broken, &self.slow) {
+            (Some(DiskBroken { client, time, limit, actual, within: Some(within), .. }), _) => format!(
+                "its drive was busy for client {client} for {actual} within {within} where its budget allows {limit}, at {time}"
+            ),
             (Some(broken), _) => format!(
                 "client {}, request {}: {} where {} was promised, at {}",
                 broken.client, broken.number, broken.actual, broken.limit, broken.time

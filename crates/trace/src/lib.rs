@@ -6,6 +6,7 @@ mod chains;
 mod changes;
 pub mod check;
 mod disk;
+mod disk_budget;
 mod disk_table;
 mod draw;
 mod file;

@@ -257,9 +257,13 @@ pub(crate) fn with_disks(tasks: Verdict, disks: &[DiskSummary]) -> Verdict {
     broken.sort_by_key(|(_, it)| it.time);
     let first = broken.first().filter(|(_, it)| !matches!(&tasks, Verdict::Broken(known) if known.time <= it.time));
     if let Some((disk, it)) = first {
-        let text = format!("disk {}: {}; the drive had kept to its map until then", disk.name, disk.headline());
+        let text = format!("disk {}: {}", disk.name, disk.headline());
+        let (what, text) = match it.within {
+            None => (What::Request, text + "; the drive had kept to its map until then"),
+            Some(_) => (What::Rule, text),
+        };
         return Verdict::Broken(Broken {
-            what: What::Request,
+            what,
             task_id: None,
             task: None,
             job: None,

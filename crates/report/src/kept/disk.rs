@@ -25,6 +25,9 @@ struct StoredClient {
     places: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sporadic: bool,
+    /// Budget, within which time, and the longest request; left out where it has no budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit_ns: Option<[u64; 3]>,
 }
 
 pub(super) fn store(disk: &DiskView) -> Stored {
@@ -34,6 +37,7 @@ pub(super) fn store(disk: &DiskView) -> Stored {
         bound_ns: it.bound.map(Duration::as_nanos),
         places: it.places,
         sporadic: it.sporadic,
+        limit_ns: it.limit.map(|times| times.map(Duration::as_nanos)),
     };
     let Tolerated { faults, within } = disk.tolerated;
     let tolerated = (faults > 0).then_some((faults, within.as_nanos()));
@@ -47,6 +51,7 @@ pub(super) fn restore(disk: Stored) -> DiskView {
         bound: it.bound_ns.map(Duration::from_nanos),
         places: it.places,
         sporadic: it.sporadic,
+        limit: it.limit_ns.map(|times| times.map(Duration::from_nanos)),
     };
     let tolerated = disk
         .tolerated

@@ -282,7 +282,8 @@ fn expected(system: &System, disk: &DiskView, seen: &Seen, end: Instant) -> Disk
     }
 }
 
-fn judged(view: &View, run: DiskTrace, time: Instant) -> DiskSummary {
+/// What the judge says of the run of a disk.
+pub fn judged(view: &View, run: DiskTrace, time: Instant) -> DiskSummary {
     let (kind, core) = (EventKind::End, CoreId(0));
     let last = Record { time, arg: 0, job: 0, task: None, kind, level: 0, core, ticket: 0 };
     let trace = Trace { cores: vec![vec![last]], dropped: vec![0], disks: vec![run], observed: Vec::new() };

@@ -7,6 +7,7 @@ mod ceilings;
 mod combined;
 mod compare;
 mod cost_model;
+mod disk_budgets;
 mod disk_faults;
 mod events;
 mod generate;

@@ -54,6 +54,9 @@ pub struct DiskClientSummary {
     pub missed: u64,
     /// Of those, not as promised, when the drive had been slower than its map.
     pub void: u64,
+    /// How long the drive had a request of it.
+    #[serde(rename = "busy_ns", serialize_with = "nanos")]
+    pub busy: Duration,
     /// Relative deadline; `null` if it is best-effort.
     #[serde(rename = "deadline_ns", serialize_with = "some_nanos")]
     pub deadline: Option<Duration>,
@@ -123,4 +126,7 @@ pub struct DiskBroken {
     /// What came instead.
     #[serde(rename = "actual_ns", serialize_with = "nanos")]
     pub actual: Duration,
+    /// Of a budget that was not held: the time within which the drive was busy so long; `null` of a request.
+    #[serde(rename = "within_ns", serialize_with = "some_nanos")]
+    pub within: Option<Duration>,
 }

@@ -15,6 +15,7 @@ fn disk() -> View {
         bound,
         places,
         sporadic: false,
+        limit: None,
     };
     let periodic = Some([units(0), units(10), units(8)]);
     let clients = vec![client("log", periodic, Some(units(6)), 4), client("copy", None, None, 4)];
@@ -123,6 +124,45 @@ fn a_drive_that_had_not_answered_when_the_power_went_or_the_run_ended_was_over_i
 }
 
 #[test]
+fn a_best_effort_client_is_held_to_its_budget_whatever_the_drive_does() {
+    // 2 within 10, and a request takes 3 at most.
+    let mut view = disk();
+    view.disks[0].clients[1].limit = Some([units(2), units(10), units(3)]);
+    let copy = |number, dispatched, ended| Served { client: 1, ..served(number, dispatched, dispatched, ended, 3) };
+    let with = |more: &[Served]| {
+        let log = [served(0, 0, 0, 2, 3), served(1, 10, 10, 12, 3), served(2, 20, 20, 22, 3)];
+        judged(&view, [&log[..], more].concat())
+    };
+    // 5 of 6 in 5, and 7 in 15 where 8 are allowed.
+    assert_eq!(with(&[copy(0, 2, 5), copy(1, 5, 7), copy(2, 15, 17)]).verdict, Verdict::Held);
+    // 7 in 7, where 2 and 1.4 and 3 are allowed.
+    let summary = with(&[copy(0, 2, 5), copy(1, 5, 7), copy(2, 7, 9), copy(3, 9, 9)]);
+    let Verdict::Broken(broken) = &summary.verdict else { panic!("{:?}", summary.verdict) };
+    let limit = Duration::from_micros(6_400);
+    assert_eq!(
+        (broken.what, broken.time, broken.limit, broken.actual),
+        (What::Rule, at(9), Some(limit), Some(units(7)))
+    );
+    let words =
+        "disk d: its drive was busy for client copy for 7 ms within 7 ms where its budget allows 6.4 ms, at 9 ms";
+    assert_eq!(broken.cause.text, words);
+    let told = summary.disks[0].broken.as_ref().expect("it was");
+    assert_eq!((&*told.client, told.number, told.within), ("copy", 2, Some(units(7))));
+    assert_eq!(summary.disks[0].clients[1].busy, units(7));
+    // That the drive was slow, or gone, is no excuse for a client; but what it takes beyond its longest is not the client's.
+    let slow = Served { expected: units(1), ..copy(0, 2, 5) };
+    assert!(
+        matches!(with(&[slow, copy(1, 5, 7), copy(2, 7, 9)]).verdict, Verdict::Broken(it) if it.what == What::Rule)
+    );
+    let silent = Served { outcome: Some(Outcome::Silent), ..copy(0, 2, 9) };
+    assert_eq!(with(&[silent, copy(1, 14, 16)]).disks[0].broken, None);
+    // A later promise that was broken is told after it.
+    let late = [served(0, 0, 9, 11, 3), served(1, 10, 12, 13, 3), served(2, 20, 20, 22, 3)];
+    let both = judged(&view, [&late[..], &[copy(0, 2, 5), copy(1, 5, 7), copy(2, 7, 9)]].concat());
+    assert!(matches!(both.verdict, Verdict::Broken(it) if (it.what, it.time) == (What::Request, at(6))));
+}
+
+#[test]
 fn a_miss_before_the_drive_was_slow_is_not_its_doing() {
     let (late, slow) = (served(0, 0, 5, 8, 3), served(1, 10, 12, 19, 3));
     let summary = judged(&disk(), vec![late, slow, served(2, 20, 20, 22, 3)]);
@@ -148,7 +188,7 @@ fn a_refused_system_promises_nothing_of_its_disks_and_a_period_of_no_time_has_no
     assert_eq!(summary.verdict, Verdict::Refused);
     assert_eq!(summary.disks[0].clients[0].missed, 3);
     let periodic = Some([Duration::ZERO; 3]);
-    let zero = DiskClientView { name: "odd".into(), periodic, bound: None, places: 0, sporadic: false };
+    let zero = DiskClientView { name: "odd".into(), periodic, bound: None, places: 0, sporadic: false, limit: None };
     let odd = View {
         disks: vec![DiskView { name: "d".into(), clients: vec![zero], tolerated: Default::default() }],
         ..view(1, 30, Vec::new())

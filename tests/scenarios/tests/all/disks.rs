@@ -230,8 +230,15 @@ fn attacked(duration: &str) -> u64 {
     for promised in [&clients[0], &clients[1]] {
         assert!(promised["worst_over_bound"].as_f64().is_some_and(|most| most <= 1.0), "{clients}");
     }
+    // 20 ms in each 200, of which the judge says that it was held; it asks for more than it gets.
+    let share =
+        clients[2]["busy_ns"].as_f64().expect("a length") / run.summary.json["duration_ns"].as_f64().expect("one");
+    assert!((0.09..0.11).contains(&share), "{share}");
     assert!(run.text("disks.csv").lines().any(|line| line.ends_with(",5")), "the watcher cancels some requests");
     assert!(last(&run, "hostile: ", " done") > 0);
+    // What it says of the disk is in the log, behind another mark than the disk's component has, and changes no verdict.
+    assert!(run.log.contains("| disk 0,,,,,,,,3,,4\n") && run.log.lines().any(|line| line.contains(" disk 0,2,")));
+    assert_eq!(run.summary.json["disks"][0]["slow"], serde_json::Value::Null);
     last(&run, "hostile: ", " requests put")
 }
 
