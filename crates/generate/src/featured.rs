@@ -10,7 +10,7 @@ mod what_jobs_do;
 use crate::random::Random;
 use frame::{Frame, Kind};
 use tactus_model::{Feature, System};
-use tactus_time::Duration;
+use tactus_time::{CoreSet, Duration};
 
 /// The most features that are wished for at once.
 const MOST: u64 = 8;
@@ -41,11 +41,16 @@ pub fn everything(seed: u64) -> System {
     }
 }
 
-/// Lengthens all execution times so that each core is asked for more than it has.
+/// Lengthens all execution times so that each core is asked for more than it has by tasks that are not best effort.
 pub fn overload(system: &mut System) {
-    for task in &mut system.tasks {
-        // Two of them are more than a core; no job alone is longer than its deadline.
-        let long = Duration::from_nanos(task.period.as_nanos() / 10 * 7);
+    let yields = |n: &usize| system.home(*n).is_some_and(|s| system.scheduling.servers[s].kind.yields());
+    let counts: Vec<CoreSet> = (0..system.tasks.len()).filter(|n| !yields(n)).map(|n| system.queue_of(n)).collect();
+    for n in 0..system.tasks.len() {
+        let queue = system.queue_of(n);
+        let task = &mut system.tasks[n];
+        // Two of these are more than a core, and none is longer than its period; one alone has to be.
+        let share = if counts.iter().filter(|other| **other == queue).count() > 1 { 70 } else { 101 };
+        let long = Duration::from_nanos(task.period.as_nanos() / 100 * share);
         task.deadline = task.deadline.max(long);
         task.execution.iter_mut().flatten().for_each(|time| *time = long);
         task.demand = tactus_model::Demand::Fixed(long);
@@ -88,7 +93,8 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         | Feature::Component
         | Feature::Channel
         | Feature::Service => jobs::steps(feature, system, random),
-        Feature::Reconfiguration
+        Feature::ServerMisses
+        | Feature::Reconfiguration
         | Feature::ForeignRoot
         | Feature::Ticks
         | Feature::Lines
@@ -119,7 +125,6 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         | Feature::ServerPriorityInheriting
         | Feature::ServerReclaiming
         | Feature::ServerWindows
-        | Feature::ServerMisses
         | Feature::ServerYieldingToChanged
         | Feature::ServerYieldingToMisses
         | Feature::NestedServer

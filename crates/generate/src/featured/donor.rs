@@ -31,6 +31,7 @@ pub(super) fn give(feature: Feature, system: &mut System) {
             // Without that nobody knows what other cores ask for.
             system.scheduling.misses = vec![Some(10); system.tasks.len()];
         }
+        Feature::ServerMisses => system.platform.memory = donor("memory-line = '100 ns'", "").platform.memory,
         Feature::ForeignRoot => system.platform.root = Some(component(system)),
         Feature::Ticks => {
             let n = component(system);
@@ -50,10 +51,11 @@ pub(super) fn give(feature: Feature, system: &mut System) {
 }
 
 const DISK: &str = "[[disk]]\nname = 'd'\ndrive = 'cheetah-15k7'\n\
-    [[disk.client]]\nname = 'c'\nsize = '8 KiB'\nperiod = '100 ms'\ndeadline = '80 ms'\n";
+    [[disk.client]]\nname = 'c'\nstart = '0 MiB'\nextent = '64 MiB'\nsize = '8 KiB'\nperiod = '100 ms'\ndeadline = '80 ms'\n";
 
 fn monitor(more: &str) -> String {
-    format!("[[monitor]]\nname = 'm'\nproperty = 'always (x -> x)'\nevents = {{ x = 'start a' }}\n{more}")
+    let (property, events) = ("always (x -> next (not x unless y))", "{ x = 'start a', y = 'complete a' }");
+    format!("[[monitor]]\nname = 'm'\nproperty = '{property}'\nevents = {events}\n{more}")
 }
 
 /// Has violations of a monitor release the task.

@@ -139,8 +139,10 @@ impl Kind {
         match kind {
             Some(Kind::Partitions) if shared => None,
             None if shared && drawn == Kind::Partitions => Some(Kind::Queues),
-            // What goes on in the background is a server.
-            None if wanted.contains(&Feature::Background) => Some(Kind::Servers),
+            // What goes on in the background is a server, or a partition.
+            None if wanted.contains(&Feature::Background) => {
+                Some(if shared || random.chance(0.7) { Kind::Servers } else { Kind::Partitions })
+            }
             kind => Some(kind.unwrap_or(drawn)),
         }
     }
@@ -213,7 +215,9 @@ impl<'r> Frame<'r> {
         }
         for task in &mut system.tasks {
             task.offset = Duration::ZERO;
-            task.demand = tactus_model::Demand::Fixed(task.budget());
+            // What the least critical level assumes: nobody is owed anything less then.
+            task.demand =
+                tactus_model::Demand::Fixed(task.execution.iter().flatten().copied().min().unwrap_or_default());
             if !matches!(policy, Policy::Mc2 { .. }) {
                 task.deadline = task.period;
             }
@@ -244,7 +248,8 @@ impl<'r> Frame<'r> {
         }
         let mut kinds = std::mem::take(&mut self.kinds);
         kinds.retain(|kind| *kind != ServerKind::Windows);
-        let count = kinds.len().max(self.orders.len()).max(1 + usize::from(self.has(Feature::NestedServer)));
+        let least = kinds.len().max(self.orders.len()).max(1 + usize::from(self.has(Feature::NestedServer)));
+        let count = least + self.random.below(2) as usize;
         for n in 0..count {
             let kind = kinds.get(n).copied().unwrap_or_else(|| ServerKind::ALL[self.random.below(9) as usize]);
             let shared = n == 0 && self.has(Feature::SharedQueue);
@@ -252,11 +257,14 @@ impl<'r> Frame<'r> {
             let (cores, spread) = match (shared, parent) {
                 (true, _) => (CoreSet::first(CORES), Migration::Global),
                 (_, Some(outer)) => (system.scheduling.servers[outer].cores, Migration::Partitioned),
-                _ => (CoreSet::from_bits(1 << (n % CORES)), Migration::Partitioned),
+                // Two of them beside each other.
+                _ => (CoreSet::from_bits(1 << (n / 2 % CORES)), Migration::Partitioned),
             };
             // What has a server inside orders it.
             let around = self.has(Feature::NestedServer) && n + 1 < count;
-            let order = self.order(around);
+            // What is wished for may lie in a later one.
+            let later = n + self.orders.len() < count && self.random.chance(0.5);
+            let order = if later && !around { *self.random.of(&TaskOrder::ALL) } else { self.order(around) };
             let share = match parent {
                 Some(outer) => {
                     let it = &system.scheduling.servers[outer];

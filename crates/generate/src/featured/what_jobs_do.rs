@@ -79,7 +79,8 @@ pub(super) fn sections(feature: Feature, system: &mut System, random: &mut Rando
         Feature::SectionInheritance => ResourceProtocol::Inheritance,
         Feature::SectionMsrp | Feature::SectionAcrossCores => ResourceProtocol::Msrp,
         Feature::SectionFmlp => ResourceProtocol::Fmlp,
-        _ => ResourceProtocol::Ceiling,
+        // What lies beside is of the same kind, since some kinds do not go together.
+        _ => system.scheduling.resources.last().map_or(ResourceProtocol::Ceiling, |it| it.protocol),
     };
     let tasks = system.tasks.len();
     let Some((first, second)) = pair(system, random) else { return };

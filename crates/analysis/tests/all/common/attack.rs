@@ -4,7 +4,7 @@
 use super::Dice;
 use std::collections::BTreeMap;
 use tactus_analysis::{Bound, Check, TaskVerdict};
-use tactus_model::{Costs, System};
+use tactus_model::{Costs, Demand, System, Task};
 use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -15,12 +15,21 @@ pub fn longest(
     costs: &Costs,
     demand: impl FnMut(TaskId, u32) -> Duration,
 ) -> Vec<Duration> {
+    try_longest(system, check, costs, demand).unwrap_or_else(|error| panic!("{}: {error}", system.name))
+}
+
+/// As [`longest`], where the system may be one that cannot be run.
+pub fn try_longest(
+    system: &System,
+    check: &Check,
+    costs: &Costs,
+    demand: impl FnMut(TaskId, u32) -> Duration,
+) -> Result<Vec<Duration>, tactus_sim::Error> {
     let setup = tactus_plan::plan(system, check, costs).setup;
     let boxed = |(task, all)| -> tactus_sim::Arrivals<'_> { (task, Box::new(all)) };
     let arrivals = system.arrivals().into_iter().map(boxed).collect();
     let steps = system.job_steps();
-    let trace = tactus_sim::simulate_with_steps(&setup, system.duration, (demand, arrivals), steps, costs)
-        .unwrap_or_else(|error| panic!("{}: {error}", system.name));
+    let trace = tactus_sim::simulate_with_steps(&setup, system.duration, (demand, arrivals), steps, costs)?;
     let mut worst = vec![Duration::ZERO; system.tasks.len()];
     let mut open: BTreeMap<(TaskId, u32), Instant> = BTreeMap::new();
     let mut records: Vec<_> = trace.cores.iter().flatten().collect();
@@ -47,7 +56,7 @@ pub fn longest(
         let longest = &mut worst[task.index()];
         *longest = (*longest).max((Instant::ZERO + system.duration).since(release));
     }
-    worst
+    Ok(worst)
 }
 
 /// The first task whose bound a run beats, with what it took.
@@ -62,10 +71,14 @@ pub fn beaten(system: &System, check: &Check, worst: &[Duration]) -> Option<(usi
     })
 }
 
-/// What jobs take in an attack: in every other one all they may; else some of them less.
+/// What jobs take in an attack: in every other one what the file says, or all they may; else some of them less.
 pub fn demands(system: &System, dice: &mut Dice) -> impl Fn(TaskId, u32) -> Duration {
     let (seed, full) = (dice.next(), dice.between(0, 1) == 0);
-    let times: Vec<Duration> = system.tasks.iter().map(|task| task.budget()).collect();
+    let most = |task: &Task| match task.demand {
+        Demand::Fixed(time) => time,
+        Demand::Uniform { .. } | Demand::Beta { .. } | Demand::List(_) => task.budget(),
+    };
+    let times: Vec<Duration> = system.tasks.iter().map(most).collect();
     move |task, job| {
         let mut own = Dice::new(seed ^ (u64::from(task.0) << 32) ^ u64::from(job));
         let most = times[task.index()];

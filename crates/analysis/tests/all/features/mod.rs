@@ -1,0 +1,5 @@
+//! What the check may promise, by what systems have.
+
+mod overloads;
+mod pairs;
+mod together;
