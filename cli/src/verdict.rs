@@ -2,7 +2,8 @@
 
 use tactus_machine::lines::{self, brief, grouped};
 use tactus_trace::{
-    ChainSummary, ChangeSummary, Fate, LevelSummary, MonitorSummary, PromiseSummary, Summary, TaskSummary, Verdict,
+    ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, PromiseSummary, Summary, TaskSummary,
+    Verdict,
 };
 
 /// The verdict and the table below it.
@@ -113,7 +114,7 @@ fn task_row(task: &TaskSummary) -> Vec<String> {
         task.name.clone(),
         task.level.map_or("–".to_string(), |level| level.to_string()),
         task.core.map_or("any".to_string(), |core| core.to_string()),
-        grouped(task.jobs.released),
+        jobs(&task.jobs),
         grouped(task.jobs.missed),
         task.response.map_or("–".to_string(), |response| brief(response.max)),
         brief(task.deadline),
@@ -171,6 +172,15 @@ fn by_monitor(summary: &Summary) -> String {
     text
 }
 
+/// How many jobs there were, and how many more that found nothing to do.
+fn jobs(counts: &JobCounts) -> String {
+    let some = grouped(counts.released - counts.idle);
+    match counts.idle {
+        0 => some,
+        idle => format!("{some} + {} idle", grouped(idle)),
+    }
+}
+
 fn row(level: &LevelSummary) -> Vec<String> {
     let tardiness = match (level.tardiness_bound, level.tardiness_max.is_zero()) {
         (Some(bound), _) => format!("{} ({})", brief(level.tardiness_max), brief(bound)),
@@ -179,7 +189,7 @@ fn row(level: &LevelSummary) -> Vec<String> {
     };
     vec![
         level.level.map_or("all".to_string(), |level| level.to_string()),
-        grouped(level.jobs.released),
+        jobs(&level.jobs),
         grouped(level.jobs.missed),
         level.worst_over_bound.map_or("–".to_string(), |ratio| format!("{ratio:.3}")),
         level.worst_task.clone().unwrap_or("–".to_string()),

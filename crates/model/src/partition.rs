@@ -1,6 +1,6 @@
 //! Partitions: parts of a system that have their cores in the windows of a static table (ARINC 653).
 
-use crate::System;
+use crate::{Body, System};
 use std::fmt;
 use tactus_task::{ScheduleSwitch, Window};
 use tactus_time::{CoreId, Duration};
@@ -147,5 +147,12 @@ impl System {
     pub fn partition_of(&self, task: usize) -> Option<usize> {
         let server = self.scheduling.places.get(task)?.server?;
         (server < self.scheduling.partitions.list.len()).then_some(server)
+    }
+
+    /// Whether the task may be a process of ARINC 653, which has a deadline of its own: it is one of a partition, with a program of the
+    /// user's. A root scheduler of the user's knows no such deadlines.
+    pub fn may_be_process(&self, task: usize) -> bool {
+        let own = self.tasks.get(task).is_some_and(|task| task.body != Body::Workload);
+        own && self.partition_of(task).is_some() && self.platform.root.is_none()
     }
 }

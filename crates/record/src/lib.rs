@@ -82,7 +82,7 @@ pub enum EventKind {
     Schedule = 26,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
-    /// `arg`: for `Timer`, the programmed expiry (ns); else 0. Each pair of `Enter` and `Leave` is one call of the
+    /// `arg`: for `Timer`, the programmed expiry (ns); for `Complete`, 1 if the job found nothing to do; else 0. Each pair of `Enter` and `Leave` is one call of the
     /// policy; the time of `Enter` is the time that the policy was given, and so is that of all policy records up
     /// to `Leave`.
     Enter = 32,
@@ -119,6 +119,10 @@ pub enum EventKind {
     CallRefused = 43,
     /// The job has ended, and when, whoever recorded the run could not see. `arg`: [`Untold`].
     Untold = 44,
+    /// A process missed its deadline, which is not that of its task's jobs (ARINC 653). `job`: the newest of the task's. `arg`: the deadline
+    /// (ns); the record's time is when that was noticed, in a window of its partition. `level` byte: 0 it is noted, or what monitors do
+    /// about it follows, 1 the partition's error handler is told, 2 the process begins anew.
+    DeadlineMissed = 45,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.
     Refused = 35,
@@ -169,6 +173,7 @@ impl EventKind {
             42 => EventKind::Concluded,
             43 => EventKind::CallRefused,
             44 => EventKind::Untold,
+            45 => EventKind::DeadlineMissed,
             _ => return None,
         })
     }

@@ -6,6 +6,25 @@ use std::fmt::Write;
 impl Summary {
     /// What became of the promises, in one sentence without a full stop.
     pub fn headline(&self) -> String {
+        self.outcome() + &self.late_processes()
+    }
+
+    /// Deadlines that processes missed, whatever became of the promises.
+    fn late_processes(&self) -> String {
+        let missed: u64 = self.deadlines.iter().map(|it| it.missed).sum();
+        let by = |it: &crate::ProcessMisses| {
+            let by = if it.by_id == it.task_id { String::new() } else { format!("{} ", it.by) };
+            format!("{} {}: {by}{}", it.task, it.missed, it.why)
+        };
+        let each: Vec<String> = self.deadlines.iter().map(by).collect();
+        match missed {
+            0 => String::new(),
+            1 => format!("; 1 deadline of a process was missed ({})", each.join("; ")),
+            n => format!("; {n} deadlines of processes were missed ({})", each.join("; ")),
+        }
+    }
+
+    fn outcome(&self) -> String {
         match &self.verdict {
             Verdict::Held => self.held(),
             Verdict::NothingPromised => format!("nothing was promised; {}", self.lateness()),

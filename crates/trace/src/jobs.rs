@@ -3,7 +3,7 @@
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{EventKind, Record, Untold};
+use tactus_record::{EntryReason, EventKind, Record, Untold};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// One job of a task, from its release to the end of the run.
@@ -27,6 +27,8 @@ pub struct Job {
     pub dropped: Option<Instant>,
     /// Whether it ended unfinished because its component was stopped and restarted; it counts as completed then.
     pub aborted: bool,
+    /// Whether it found nothing to do.
+    pub idle: bool,
     /// What it was charged in all, as the policy recorded it at completion; zero before.
     pub charged: Duration,
     /// The core that it last had.
@@ -60,7 +62,7 @@ impl Job {
 
     /// The least that the job can have been charged, if it claims to be finished with less.
     pub(crate) fn ended_early(&self, minimum: Option<Duration>) -> Option<Duration> {
-        minimum.filter(|minimum| self.completed.is_some() && !self.aborted && self.charged < *minimum)
+        minimum.filter(|minimum| self.completed.is_some() && !self.aborted && !self.idle && self.charged < *minimum)
     }
 }
 
@@ -80,6 +82,8 @@ struct History {
     open: HashMap<TaskId, Vec<usize>>,
     /// Per job, when and where it was last preempted, and when its budget was last used up.
     last: Vec<(Option<Instant>, Option<Instant>)>,
+    /// The task whose job found nothing to do, on which core and when that was told.
+    idle: Option<(TaskId, CoreId, Instant)>,
 }
 
 impl History {
@@ -100,6 +104,7 @@ impl History {
                     removed: None,
                     dropped: None,
                     aborted: false,
+                    idle: false,
                     charged: Duration::ZERO,
                     core: None,
                     preemptions: 0,
@@ -113,6 +118,11 @@ impl History {
                 for i in self.open.remove(&task).unwrap_or_default() {
                     self.jobs[i].removed = Some(r.time);
                 }
+                return;
+            }
+            EventKind::Enter => {
+                let idle = r.level == EntryReason::Complete as u8 && r.arg == 1;
+                self.idle = if idle { Some((task, r.core, r.time)) } else { self.idle };
                 return;
             }
             EventKind::Dispatch
@@ -154,6 +164,7 @@ impl History {
             }
             EventKind::Complete => {
                 job.completed = Some(r.time);
+                job.idle = self.idle == Some((task, r.core, r.time));
                 job.charged = Duration::from_nanos(r.arg);
                 if let Some(open) = self.open.get_mut(&task) {
                     open.retain(|&o| o != i);

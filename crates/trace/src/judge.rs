@@ -50,6 +50,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     let verdict = promise::with_monitors(verdict, &monitors, disputed, end);
     let verdict = promise::with_machine(verdict, view.refuted.as_deref(), end);
 
+    let deadlines = crate::processes::misses(view, trace, &jobs, &void);
     let mut of_task = vec![Vec::new(); view.tasks.len()];
     for job in jobs {
         of_task[job.task.index()].push(job);
@@ -98,6 +99,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         refused,
         culprits: culprits(view, trace),
         restarts: restarts(trace),
+        deadlines,
         changes: history.summary(trace),
         levels: levels(&tasks, &of_task),
         tasks,
@@ -114,6 +116,7 @@ impl JobCounts {
     fn add(&mut self, other: &JobCounts) {
         self.released += other.released;
         self.completed += other.completed;
+        self.idle += other.idle;
         self.unfinished += other.unfinished;
         self.missed += other.missed;
         self.aborted += other.aborted;
@@ -196,6 +199,7 @@ fn task_summary(
         let (deadline, promise) = owed(job);
         let ended = Ended::of(job, task, deadline, end);
         match (job.completed, job.untold) {
+            (Some(_), _) if job.idle => counts.idle += 1,
             (Some(_), _) => counts.completed += 1,
             (None, Some(_)) => counts.untold += 1,
             (None, None) => counts.unfinished += 1,
@@ -216,8 +220,9 @@ fn task_summary(
             worst = Some(worst.map_or(ratio, |w| w.max(ratio)));
         }
     }
-    let mut responses: Vec<Duration> = jobs.iter().filter_map(Job::response).collect();
-    let mut charges: Vec<Duration> = jobs.iter().filter(|j| j.completed.is_some()).map(|j| j.charged).collect();
+    let done = || jobs.iter().filter(|job| job.completed.is_some() && !job.idle);
+    let mut responses: Vec<Duration> = done().filter_map(Job::response).collect();
+    let mut charges: Vec<Duration> = done().map(|job| job.charged).collect();
     let charged = Distribution::of(&mut charges);
     TaskSummary {
         id: TaskId(0),
@@ -267,7 +272,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
         for (task, jobs) in tasks.iter().zip(jobs).filter(|(t, _)| t.level == level) {
             sum.tasks += 1;
             sum.jobs.add(&task.jobs);
-            responses.extend(jobs.iter().filter_map(Job::response));
+            responses.extend(jobs.iter().filter(|job| !job.idle).filter_map(Job::response));
             sum.tardiness_max = sum.tardiness_max.max(task.tardiness_max);
             if let PromiseSummary::Tardiness { bound } = task.promise {
                 sum.tardiness_bound = Some(sum.tardiness_bound.map_or(bound, |b| b.max(bound)));

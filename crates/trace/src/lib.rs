@@ -21,6 +21,7 @@ mod order;
 mod overhead;
 mod partition;
 mod perfetto;
+mod processes;
 mod promise;
 mod schedule;
 mod services;

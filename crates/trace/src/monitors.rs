@@ -297,6 +297,18 @@ impl History<'_> {
         self.due.retain(|&(_, other, number)| other != task || job.is_some_and(|job| job != number));
     }
 
+    /// A process missed its deadline. Where an error handler is told, nobody else is; where a job was due then too, that is one miss.
+    fn late_process(&mut self, record: &Record, task: Option<usize>) {
+        let Some(task) = task.filter(|_| record.level != 1) else { return };
+        let deadline = Instant::from_nanos(record.arg);
+        self.due.retain(|&(due, other, _)| (due, other) != (deadline, task));
+        let miss = Occurrence { kind: OccurrenceKind::Miss, of: Some(self.view.tasks[task].name.clone()) };
+        let since = self.out.iter().rev().take_while(|(at, _)| *at >= deadline);
+        if !since.into_iter().any(|(at, what)| *at == deadline && *what == miss) {
+            self.out.push((self.now, miss));
+        }
+    }
+
     fn take(&mut self, record: &Record) {
         self.misses_before(record.time);
         self.now = self.now.max(record.time);
@@ -328,6 +340,7 @@ impl History<'_> {
             EventKind::Replenish => (OccurrenceKind::Replenish, name(self)),
             EventKind::ServerExhausted => (OccurrenceKind::Exhaust, server()),
             EventKind::ServerReplenish => (OccurrenceKind::Replenish, server()),
+            EventKind::DeadlineMissed => return self.late_process(record, task),
             EventKind::Mode => return self.put(OccurrenceKind::Mode, None),
             EventKind::ChangeApplied => return self.put(OccurrenceKind::Reconfigure, None),
             // Whoever is gone was stopped before.

@@ -96,6 +96,11 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
             EventKind::ChangeRequested => "change requested",
             EventKind::ChangeApplied => "change applied",
             EventKind::ChangeRefused => "change refused",
+            EventKind::DeadlineMissed => {
+                let track = r.task.filter(|task| task.index() < view.tasks.len()).map(|task| TASKS + u64::from(task.0));
+                out.extend(track.map(|track| (r.time, Event::Instant(track, "process missed"))));
+                continue;
+            }
             _ => continue,
         };
         out.push((r.time, Event::Instant(CORES + u64::from(r.core.0), name)));

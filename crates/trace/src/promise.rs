@@ -148,7 +148,7 @@ impl Case<'_> {
             let undone = job.aborted || job.removed.is_some() || job.ended_early(task.minimum).is_some();
             return match void.ended(job, due, until) {
                 Some(by) if undone => Some(Seen::Void(by)),
-                _ => job.completed.map(|_| Seen::Kept),
+                _ => job.completed.filter(|_| !job.idle).map(|_| Seen::Kept),
             };
         };
         if let Some(by) = void.ended(job, due, time).or_else(|| self.uncounted(job)) {

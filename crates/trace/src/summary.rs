@@ -15,7 +15,7 @@ mod verdict;
 pub use change::{ChangeSummary, Fate};
 pub use cores::{CoreSummary, Entries, Overheads};
 pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
-pub use faults::{Culprit, Restart};
+pub use faults::{Culprit, ProcessMisses, Restart};
 pub use monitor::{MonitorSummary, Step};
 pub use tasks::{Distribution, JobCounts, LevelSummary, PromiseSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};
@@ -26,7 +26,7 @@ use serde::Serialize;
 use tactus_time::Duration;
 
 /// The version of the names and meanings in `summary.json`; it grows when one of them changes.
-pub const SUMMARY_FORMAT: u32 = 3;
+pub const SUMMARY_FORMAT: u32 = 4;
 
 /// Everything that the judge found out about one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,6 +61,8 @@ pub struct Summary {
     pub culprits: Vec<Culprit>,
     /// Restarts of stopped components, in order of time.
     pub restarts: Vec<Restart>,
+    /// Deadlines that processes of ARINC 653 have missed, in order of time.
+    pub deadlines: Vec<ProcessMisses>,
     /// Changes of the running system, in the order in which they are requested.
     pub changes: Vec<ChangeSummary>,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.

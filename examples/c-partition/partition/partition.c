@@ -6,6 +6,7 @@
 
 static SAMPLING_PORT_ID_TYPE attitude, elevator;
 static BUFFER_ID_TYPE samples;
+static BLACKBOARD_ID_TYPE empty;
 static unsigned asked, wrong;
 
 static void expect(RETURN_CODE_TYPE code, RETURN_CODE_TYPE expected)
@@ -71,6 +72,23 @@ static void logger(void)
     }
     GET_TIME(&now, &code);
     expect(now > before ? NO_ERROR : INVALID_PARAM, NO_ERROR);
+
+    /* A message that does not come has the length 0. */
+    RECEIVE_BUFFER(samples, 0, message, &length, &code);
+    expect(code, NOT_AVAILABLE);
+    expect(length == 0 ? NO_ERROR : INVALID_PARAM, NO_ERROR);
+    length = 64;
+    READ_BLACKBOARD(empty, 0, message, &length, &code);
+    expect(code, NOT_AVAILABLE);
+    expect(length == 0 ? NO_ERROR : INVALID_PARAM, NO_ERROR);
+    length = 64;
+    READ_BLACKBOARD(empty, 5000000, message, &length, &code);
+    expect(code, TIMED_OUT);
+    expect(length == 0 ? NO_ERROR : INVALID_PARAM, NO_ERROR);
+    TIMED_WAIT(0, &code);
+    expect(code, NO_ERROR);
+    PERIODIC_WAIT(&code);
+    expect(code, INVALID_MODE);
 
     /* The partition runs: nothing is created any more. */
     late.ENTRY_POINT = logger;
@@ -140,6 +158,10 @@ int main(void)
     expect(code, NO_ERROR);
     CREATE_BUFFER("samples", 64, 4, FIFO, &samples, &code);
     expect(code, NO_ERROR);
+    CREATE_BLACKBOARD("empty", 64, &empty, &code);
+    expect(code, NO_ERROR);
+    TIMED_WAIT(0, &code);
+    expect(code, INVALID_MODE);
     process("control", control, 10000000, 2);
     process("logger", logger, INFINITE_TIME_VALUE, 1);
     SET_PARTITION_MODE(NORMAL, &code);

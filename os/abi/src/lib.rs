@@ -12,4 +12,5 @@ pub mod image;
 pub mod layout;
 pub mod monitors;
 pub mod port;
+pub mod process;
 pub mod shared;

@@ -83,6 +83,12 @@ pub const DESTINATION: u32 = 1;
 
 /// [`PortCard::direction`]: the root scheduler sees what was written and taken, so that nobody's word is needed for it.
 pub const OBSERVED: u32 = 2;
+/// [`ProcessCard::releases`]: by time, and each has its job.
+pub const KEPT: u32 = 0;
+/// [`ProcessCard::releases`]: by time, and none has a job where the job before it is unfinished.
+pub const SKIPPED: u32 = 1;
+/// [`ProcessCard::releases`]: by something else than time.
+pub const ARRIVALS: u32 = 2;
 
 /// Words before the first slot. Word 0 counts the messages that were written.
 pub const HEADER_WORDS: usize = 8;
@@ -157,12 +163,14 @@ pub struct ProcessCard {
     pub core: u32,
     /// Its priority; a larger one is more urgent. 0 where the partition's order is another one.
     pub priority: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How its jobs are released: [`KEPT`], [`SKIPPED`] or [`ARRIVALS`].
+    pub releases: u32,
     /// From one release to the next (ns).
     pub period: u64,
     /// The execution time that the file gives it (ns).
     pub capacity: u64,
     /// Relative deadline (ns).
     pub deadline: u64,
+    /// Its first release (ns since the start of the run).
+    pub offset: u64,
 }

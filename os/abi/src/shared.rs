@@ -149,7 +149,7 @@ pub struct HeapCard {
 
 /// What a task's component is told about its job. Written by the scheduler while the task's thread does not run, but for what
 /// the image builder wrote.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct TaskPage {
     /// The job's number, from 0.
@@ -168,6 +168,10 @@ pub struct TaskPage {
     pub awaited: u64,
     /// Image builder: the interrupt line that releases its jobs, plus one; 0 if none does.
     pub line: u64,
+    /// How often the task's process has missed a deadline: see [`crate::process`].
+    pub missed: u64,
+    /// The last of these deadlines (ns since the start of the run).
+    pub missed_at: u64,
 }
 
 /// The most critical sections of a task.

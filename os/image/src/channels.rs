@@ -7,10 +7,11 @@ use crate::wire::Stored;
 use tactus_abi::image::{MemoryKind, WRITABLE};
 use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
 use tactus_abi::port::{
-    PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
+    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, KEPT, OBSERVED, QUEUING, SAMPLING,
+    SKIPPED, SOURCE,
 };
 use tactus_abi::shared::name;
-use tactus_model::{Channel, ChannelKind, Port, Server, Service, System};
+use tactus_model::{Channel, ChannelKind, Overrun, Port, Release, Server, Service, System, TaskPlacement};
 use tactus_time::TaskId;
 
 /// How many cards each component has, by number.
@@ -151,6 +152,15 @@ fn partition_card(system: &System, number: usize) -> PartitionCard {
     }
 }
 
+/// How the jobs of a task are released.
+fn releases(place: &TaskPlacement) -> u32 {
+    match (place.release, place.overrun) {
+        (Release::Periodic, Overrun::Skip) => SKIPPED,
+        (Release::Periodic, _) => KEPT,
+        _ => ARRIVALS,
+    }
+}
+
 /// The process that a task is. Names of processes are given once in each partition, those of tasks once in the file: so a task's
 /// may begin with its partition's and a dot.
 fn process(system: &System, id: TaskId, own: &str) -> ProcessCard {
@@ -160,9 +170,10 @@ fn process(system: &System, id: TaskId, own: &str) -> ProcessCard {
         task: id.0.into(),
         core: task.core.map_or(0, |core| core.0.into()),
         priority: place.map_or(0, |place| place.priority),
-        reserved: 0,
+        releases: place.map_or(KEPT, releases),
         period: task.period.as_nanos(),
         capacity: task.budget().as_nanos(),
         deadline: task.deadline.as_nanos(),
+        offset: task.offset.as_nanos(),
     }
 }

@@ -188,7 +188,7 @@ impl Layout {
             let line = lines.get(task.index()).copied().flatten().map_or(0, |line| u64::from(line) + 1);
             let contents = (end != 0 || !own.is_empty() || line != 0).then(|| {
                 let (complete, sections) = (end as u64, own.len() as u64);
-                let page = TaskPage { job: 0, charged: 0, since: 0, release: 0, complete, sections, awaited: 0, line };
+                let page = TaskPage { complete, sections, line, ..TaskPage::default() };
                 let mut bytes = Vec::new();
                 page.put(&mut bytes);
                 self.put(&bytes, bytes.len() as u64)

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
+use tactus_abi::process::PROCESS;
 use tactus_abi::shared::{is_complete, COMPLETE, EVENT, NAME_BYTES, RAISE, SECTION, WAIT};
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
@@ -186,9 +187,10 @@ impl Parts {
                 let program = scheduling.programs.get(task.index());
                 program.is_some_and(|program| !program.order.is_empty()) || system.request_calls(task.index()) > 0
             }
+            PROCESS => system.may_be_process(task.index()),
             _ => scheduling.wait_limit(task.index()).most > 0,
         };
-        for service in [SECTION, WAIT, EVENT] {
+        for service in ROOT_SERVICES {
             for part in components.iter_mut().filter(|part| part.tasks.iter().any(|task| uses(service, task))) {
                 let entry = programs[root_program].service(service);
                 let entry = entry.ok_or_else(|| missing(root_name, None, service, None, &programs[root_program]))?;
@@ -244,6 +246,9 @@ impl Parts {
         (Header::BYTES + components + grants * Grant::BYTES + self.threads.len() * Thread::BYTES) as u64
     }
 }
+
+/// What the root scheduler provides for components whose tasks use it.
+const ROOT_SERVICES: [&str; 4] = [SECTION, WAIT, EVENT, PROCESS];
 
 /// The entry by which a component raises an arrival.
 fn raise_of(root: &Program, name: &str) -> Result<u64, ImageError> {
@@ -307,7 +312,7 @@ fn grants(
         }
         if is_complete(name.as_bytes())
             || name == RAISE
-            || [SECTION, WAIT, EVENT].contains(&name.as_str())
+            || ROOT_SERVICES.contains(&name.as_str())
             || !names.insert(&grant.name)
         {
             return Err(ImageError::DuplicateGrant { component: holder, line, name });

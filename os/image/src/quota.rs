@@ -11,6 +11,8 @@ use tactus_time::Duration;
 const RECORDS_PER_CALL: u64 = 6;
 /// Records of an arrival that has no job.
 const RECORDS_PER_ARRIVAL: u64 = 4;
+/// Records of a deadline that a process misses, of which one is noticed in each period of its task at most.
+const RECORDS_PER_MISS: u64 = 1;
 /// Records of a look at what a job holds, at most: one that it left, one for each that it entered, and as many that it may not.
 const RECORDS_PER_LOOK: u64 = 2 * (1 + DEEPEST_SECTION as u64);
 /// How often a core looks at that for each time that a job comes to it: when it comes and when it goes.
@@ -52,7 +54,8 @@ pub(crate) fn records(system: &System, task: usize, jobs: u64) -> u64 {
     let released = scheduling.places.get(task).is_some_and(|place| place.release.is_from_outside());
     let early =
         if released { jobs.saturating_mul(ARRIVALS_PER_PERIOD - 1).saturating_add(arrivals(system, task)) } else { 0 };
-    jobs.saturating_mul(calls).saturating_add(early.saturating_mul(RECORDS_PER_ARRIVAL))
+    let misses = if system.may_be_process(task) { RECORDS_PER_MISS } else { 0 };
+    jobs.saturating_mul(calls + misses).saturating_add(early.saturating_mul(RECORDS_PER_ARRIVAL))
 }
 
 /// Records of looks at what jobs hold for each time that a job comes to a core.

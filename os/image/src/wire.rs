@@ -187,7 +187,9 @@ stored!(TaskPage {
     complete: u64,
     sections: u64,
     awaited: u64,
-    line: u64
+    line: u64,
+    missed: u64,
+    missed_at: u64,
 });
 stored!(ComponentCard {
     name: Name,
@@ -236,8 +238,9 @@ stored!(ProcessCard {
     task: u32,
     core: u32,
     priority: u32,
-    reserved: u32,
+    releases: u32,
     period: u64,
     capacity: u64,
     deadline: u64,
+    offset: u64,
 });

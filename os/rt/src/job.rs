@@ -34,6 +34,16 @@ impl Job {
         Instant::from_nanos(unsafe { (*self.page()).release })
     }
 
+    /// How often the task's process has missed a deadline, and the last one (ns).
+    #[cfg(feature = "apex")]
+    pub(crate) fn misses(&self) -> (u64, u64) {
+        // SAFETY: as above. Read as volatile, the count first: the scheduler of another core may write them meanwhile.
+        unsafe {
+            let missed = (&raw const (*self.page()).missed).read_volatile();
+            (missed, (&raw const (*self.page()).missed_at).read_volatile())
+        }
+    }
+
     /// What the job has been charged so far: all time from the decisions that gave it a core to those that took it
     /// away.
     pub fn charged(&self) -> Duration {

@@ -232,6 +232,10 @@ impl<'s> Inside<'s> {
                 recurring.push((entry * 2 * most, task.period));
             }
             recurring.extend(work::recurring(system, n).map(|period| (entry, period)));
+            if self.places.contains(&n) && system.may_be_process(n) {
+                // A deadline of its own that is missed, one in each period at most; those of others are noticed in their windows.
+                recurring.push((entry, task.period));
+            }
         }
         let timed = |server: &&Server| server.order.has_quantum();
         let here = system.scheduling.servers.iter().filter(|server| server.cores.contains(self.core));

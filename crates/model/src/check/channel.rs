@@ -1,5 +1,6 @@
 //! The rules for channels.
 
+use super::health::overrun_remedy;
 use super::names::check_name;
 use super::release::find;
 use crate::draft::{At, Draft, DraftChannel, DraftPort, Given};
@@ -225,9 +226,10 @@ fn port(
         return None;
     }
     let place = system.scheduling.places.get(task).copied().unwrap_or_default();
-    if place.overrun != Overrun::Continue {
+    // A job that is killed at its deadline has broken its promise, and with it what is promised of its messages; nothing is left half done.
+    if !matches!(place.overrun, Overrun::Continue | Overrun::Kill) {
         let why = format!("{:?} may have jobs that never end, and so neither write nor read", at.value.task);
-        out.refuse(at.place, subject, why, "remove its overrun rule");
+        out.refuse(at.place, subject, why, overrun_remedy(&system.scheduling, task));
         return None;
     }
     ports.push((owner, given.to_owned()));

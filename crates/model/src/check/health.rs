@@ -4,12 +4,31 @@
 use super::names::runs_component;
 use crate::draft::{At, Draft, DraftHealth, DraftMonitor, DraftPartition, Given};
 use crate::problem::{Collector, Location};
-use crate::{Health, HealthAction, Policy, MAX_NAME};
+use crate::{Health, HealthAction, Policy, Scheduling, MAX_NAME};
 use tactus_task::Overrun;
 
 /// What the file says of a partition's health.
 pub(super) fn of(draft: &DraftPartition) -> Health {
     draft.health.as_ref().map_or_else(Health::default, of_table)
+}
+
+/// What to do about the overrun rule of a task that has one which does not fit: its own, or what the health table of its partition says.
+pub(super) fn overrun_remedy(scheduling: &Scheduling, task: usize) -> String {
+    let server = scheduling.places.get(task).and_then(|place| place.server);
+    let partition = server.and_then(|n| Some((scheduling.partitions.list.get(n)?, scheduling.servers.get(n)?)));
+    let Some((partition, server)) = partition else { return "remove its overrun rule".to_owned() };
+    let rows = [("overrun", partition.health.overrun), ("deadline-missed", partition.health.deadline_missed)];
+    let told = rows.iter().find(|(row, action)| match *row {
+        "overrun" => *action != HealthAction::None,
+        _ => *action == HealthAction::RestartProcess,
+    });
+    told.map_or_else(
+        || "remove its overrun rule".to_owned(),
+        |(row, action)| {
+            let (name, word) = (&server.name, action.word());
+            format!("choose another action than {row} = \"{word}\" in the health table of partition \"{name}\"")
+        },
+    )
 }
 
 /// Writes all health tables out.

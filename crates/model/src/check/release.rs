@@ -1,5 +1,6 @@
 //! The rules for tasks that time does not release, and for chains of them.
 
+use super::health::overrun_remedy;
 use super::source::{self, Parts};
 use crate::draft::{At, Draft, DraftTask};
 use crate::problem::{nearest, Collector, Complaint, Location};
@@ -121,7 +122,8 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
     }
     if place.overrun == Overrun::Stop {
         let at = drafted.placing.overrun.get().map_or(drafted.place, |at| at.place);
-        refuse(at, "a job that stops goes on in its next period, and it has no periods", "choose another overrun rule");
+        let remedy = overrun_remedy(scheduling, n);
+        refuse(at, "a job that stops goes on in its next period, and it has no periods", &remedy);
     }
     if let Some(at) = drafted.placing.raised_by.get().filter(|_| place.release.predecessor().is_some()) {
         refuse(at.place, "another task's completions release it", "remove \"raised-by\", or \"after\"");
@@ -284,6 +286,6 @@ fn links(tasks: &[usize], system: &System, (names, subject): (&At<Vec<String>>, 
     }
     for &n in tasks.iter().filter(|n| place(**n).overrun != Overrun::Continue) {
         let why = format!("{:?} may have jobs that never end, so that no job of the next task follows", name(n));
-        out.refuse(names.place, subject, why, "remove its overrun rule");
+        out.refuse(names.place, subject, why, overrun_remedy(&system.scheduling, n));
     }
 }

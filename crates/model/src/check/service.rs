@@ -1,5 +1,6 @@
 //! The rules for services.
 
+use super::health::overrun_remedy;
 use super::names::check_name;
 use super::release::find;
 use crate::draft::{Draft, DraftService, Given};
@@ -184,7 +185,7 @@ fn plain(system: &System, task: usize, (place, subject): (crate::Location, &str)
     }
     if of.overrun != Overrun::Continue {
         let why = format!("{name:?} may have jobs that never end, and so neither ask nor serve");
-        out.refuse(place, subject, why, "remove its overrun rule");
+        out.refuse(place, subject, why, overrun_remedy(&system.scheduling, task));
         return None;
     }
     Some(())

@@ -1,6 +1,6 @@
-//! Components in a summary: who faulted, and who was restarted.
+//! Components and processes in a summary: who faulted, who was restarted, and whose process missed its deadline.
 
-use super::units::{instant, some_task_id};
+use super::units::{instant, some_task_id, task_id};
 use serde::Serialize;
 use std::borrow::Cow;
 use tactus_time::{Instant, TaskId};
@@ -63,4 +63,31 @@ pub struct Restart {
     /// When.
     #[serde(rename = "time_ns", serialize_with = "instant")]
     pub time: Instant,
+}
+
+/// Deadlines that a process of ARINC 653 has missed, which are not those of its task's jobs, for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProcessMisses {
+    /// The task that is the process.
+    #[serde(serialize_with = "task_id")]
+    pub task_id: TaskId,
+    /// Its name.
+    pub task: String,
+    /// How many.
+    pub missed: u64,
+    /// The first of them.
+    #[serde(rename = "deadline_ns", serialize_with = "instant")]
+    pub deadline: Instant,
+    /// When that was noticed.
+    #[serde(rename = "noticed_ns", serialize_with = "instant")]
+    pub noticed: Instant,
+    /// What was done about it: `error-handler`, `restart-process`, or `note`, where monitors may have done more.
+    pub action: &'static str,
+    /// The task that is to blame.
+    #[serde(serialize_with = "task_id")]
+    pub by_id: TaskId,
+    /// Its name.
+    pub by: String,
+    /// What it did.
+    pub why: String,
 }

@@ -9,8 +9,10 @@ use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 pub struct JobCounts {
     /// Released before the end of the run.
     pub released: u64,
-    /// Completed before the end of the run.
+    /// Completed before the end of the run, other than those that found nothing to do.
     pub completed: u64,
+    /// Completed since they found nothing to do: the process of ARINC 653 was dormant, suspended, or waited for something else.
+    pub idle: u64,
     /// Released and not completed, those of removed tasks included.
     pub unfinished: u64,
     /// Not done in time, for whatever reason: completed after the deadline, unfinished at the end with the deadline past,

@@ -369,7 +369,7 @@ fn the_json_has_the_documented_names() {
     let (view, trace) = two_cores();
     let summary = judge(&view, &trace);
     let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
-    assert_eq!(json["format"], 3);
+    assert_eq!(json["format"], 4);
     assert_eq!(json["verdict"]["outcome"], "held");
     assert_eq!(json["tasks"][1]["promise"], serde_json::json!({"kind": "tardiness", "bound_ns": 4 * UNIT}));
     assert_eq!(json["tasks"][1]["response"]["median_ns"], 5 * UNIT);

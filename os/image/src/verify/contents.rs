@@ -96,7 +96,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let offset = task as u64 * PAGE;
     let mut page = contents(image, bytes, component, TASK_PAGE + offset);
     let page = match page {
-        [] => TaskPage { job: 0, charged: 0, since: 0, release: 0, complete: 0, sections: 0, awaited: 0, line: 0 },
+        [] => TaskPage::default(),
         _ => match TaskPage::take(&mut page) {
             Some(page) => page,
             None => return false,
@@ -116,6 +116,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     right
         && page.line.checked_sub(1).is_none_or(own)
         && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
+        && (page.missed, page.missed_at) == (0, 0)
         && are_right_sections(image, bytes, (component, offset), page.sections)
 }
 

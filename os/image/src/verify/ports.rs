@@ -9,7 +9,7 @@ use crate::wire::Stored;
 use tactus_abi::image::{role, WRITABLE};
 use tactus_abi::layout::{CHANNELS, CHANNEL_STRIDE, MAX_CHANNELS, PAGE, PARTITION, PORT_CARDS};
 use tactus_abi::port::{
-    PartitionCard, PortCard, ProcessCard, ServicePort, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
+    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
 };
 
 /// Every channel has one source, which alone writes its memory, and destinations with cards that say the same; of a queue one, which alone
@@ -120,7 +120,7 @@ fn partition(image: &Parsed, bytes: &[u8], number: usize) -> Result<(), VerifyEr
     let mut named = Vec::new();
     for _ in 0..told {
         let card = ProcessCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;
-        check(is_name(&card.name) && card.reserved == 0, "has a process whose name is no text")?;
+        check(is_name(&card.name) && card.releases <= ARRIVALS, "has a process whose name is no text")?;
         check(card.core < image.header.cores, "has a process on a core that there is not")?;
         named.push(card.task);
     }

@@ -52,7 +52,7 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
         let memory = parsed.memories[read.memory as usize];
         let page = &image.bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        assert_eq!(words, if grant == 0 { vec![] } else { vec![0, 0, 0, 0, grant, 0, 0, 0] });
+        assert_eq!(words, if grant == 0 { vec![] } else { vec![0, 0, 0, 0, grant, 0, 0, 0, 0, 0] });
     }
 }
 

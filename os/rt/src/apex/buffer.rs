@@ -1,15 +1,19 @@
 //! Buffers: messages in their order, each taken once. The queue is Vyukov's for many on both sides: a slot is taken by its number, and says
 //! when it is full and when it is free. A message whose sender was preempted in the middle is not sent yet.
+//!
+//! A slot is claimed in its own state, by whom stands there too; the count of messages is moved on by whoever sees that. So what a
+//! process was in the middle of when it was stopped is found again: [`leave`].
 
 use super::hypervisor::{Apex, MOST_OBJECTS};
 use super::pool::{self, Name, Named, Table};
+use super::process::{self, awaited, waiting};
 use super::time;
 use crate::port::{get, put};
 use a653rs::bindings::{
     ApexBufferP1, ApexByte, ApexLimits, ApexSystemTime, BufferId, BufferName, BufferStatus, ErrorReturnCode,
     MessageRange, MessageSize, QueuingDiscipline,
 };
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Words of a slot before the message: which message it waits for or holds, and its length.
 const HEADER: usize = 2;
@@ -21,7 +25,6 @@ struct Buffer {
     from: AtomicUsize,
     sent: AtomicU64,
     taken: AtomicU64,
-    waiting: AtomicI32,
 }
 
 impl Named for Buffer {
@@ -41,7 +44,6 @@ static BUFFERS: Table<Buffer> = Table {
             from: AtomicUsize::new(0),
             sent: AtomicU64::new(0),
             taken: AtomicU64::new(0),
-            waiting: AtomicI32::new(0),
         }
     }; MOST_OBJECTS],
 };
@@ -64,23 +66,27 @@ impl Buffer {
         }
     }
 
-    /// The slot of message n says n while it is free for it, n + 1 when it holds it, and n + depth when it was taken; all twice, so that
-    /// a buffer of one message tells the last two apart.
     fn send(&self, message: &[u8]) -> Option<()> {
         loop {
-            let number = self.sent.load(Ordering::Relaxed);
+            let number = self.sent.load(Ordering::Acquire);
             let (state, length, body) = self.slot(number)?;
-            let is = state.load(Ordering::Acquire);
-            if is < 2 * number {
-                return None;
+            let is = Slot::of(state.load(Ordering::Acquire));
+            if is.message < number {
+                // It holds an older message, unless this look is old itself.
+                if self.sent.load(Ordering::Acquire) == number {
+                    return None;
+                }
+                continue;
             }
-            let next = number + 1;
-            let own = is == 2 * number
-                && self.sent.compare_exchange(number, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if own {
+            let (free, own) = (Slot::free(number), Slot { message: number, use_of: Use::Sending(caller()) });
+            let claims =
+                || state.compare_exchange(free.word(), own.word(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            let claimed = is == free && claims();
+            let _ = self.sent.compare_exchange(number, number + 1, Ordering::AcqRel, Ordering::Relaxed);
+            if claimed {
                 length.store(message.len() as u64, Ordering::Relaxed);
                 put(body, message);
-                state.store(2 * number + 1, Ordering::Release);
+                state.store(Slot { message: number, use_of: Use::Full }.word(), Ordering::Release);
                 return Some(());
             }
         }
@@ -88,26 +94,112 @@ impl Buffer {
 
     fn receive(&self, message: &mut [u8]) -> Option<Result<MessageSize, ErrorReturnCode>> {
         loop {
-            let number = self.taken.load(Ordering::Relaxed);
+            let number = self.taken.load(Ordering::Acquire);
             let (state, length, body) = self.slot(number)?;
-            let is = state.load(Ordering::Acquire);
-            if is < 2 * number + 1 {
-                return None;
+            let is = Slot::of(state.load(Ordering::Acquire));
+            let full = Slot { message: number, use_of: Use::Full };
+            let sent = is.message == number && matches!(is.use_of, Use::Full | Use::Receiving(_));
+            if is.message <= number && !sent {
+                // Not sent yet, unless this look is old itself.
+                if self.taken.load(Ordering::Acquire) == number {
+                    return None;
+                }
+                continue;
             }
-            if is == 2 * number + 1 && length.load(Ordering::Relaxed) as usize > message.len() {
+            let count = length.load(Ordering::Relaxed);
+            if is == full && count != NOTHING && count as usize > message.len() {
                 return Some(Err(ErrorReturnCode::InvalidParam));
             }
-            let next = number + 1;
-            let own = is == 2 * number + 1
-                && self.taken.compare_exchange(number, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if own {
-                let count = (length.load(Ordering::Relaxed) as usize).min(message.len());
-                get(body, &mut message[..count]);
-                state.store(2 * (number + self.depth()), Ordering::Release);
-                return Some(Ok(count as MessageSize));
+            let own = Slot { message: number, use_of: Use::Receiving(caller()) };
+            let claims =
+                || state.compare_exchange(full.word(), own.word(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            let claimed = is == full && claims();
+            let _ = self.taken.compare_exchange(number, number + 1, Ordering::AcqRel, Ordering::Relaxed);
+            if claimed {
+                let count = length.load(Ordering::Relaxed);
+                let whole = message.get_mut(..count as usize).map(|into| get(body, into));
+                state.store(Slot::free(number + self.depth()).word(), Ordering::Release);
+                if whole.is_some() {
+                    return Some(Ok(count as MessageSize));
+                }
             }
         }
     }
+
+    /// What the process at this place was in the middle of is over: a message that was not written is none, and one that was not read is
+    /// gone with the process.
+    fn leave(&self, place: u8) {
+        for number in 0..self.depth() {
+            let Some((state, length, _)) = self.slot(number) else { return };
+            let is = Slot::of(state.load(Ordering::Acquire));
+            if is.use_of == Use::Sending(place) {
+                length.store(NOTHING, Ordering::Relaxed);
+                state.store(Slot { use_of: Use::Full, ..is }.word(), Ordering::Release);
+            } else if is.use_of == Use::Receiving(place) {
+                state.store(Slot::free(is.message + self.depth()).word(), Ordering::Release);
+            }
+        }
+    }
+}
+
+/// In place of the length of a message: there is none, and the slot is passed over.
+const NOTHING: u64 = u64::MAX;
+
+/// What a slot is used for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It waits for its message.
+    Free,
+    /// The process at this place writes it.
+    Sending(u8),
+    /// It holds it.
+    Full,
+    /// The process at this place reads it.
+    Receiving(u8),
+}
+
+/// The state of a slot: its use, for the message with this number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    message: u64,
+    use_of: Use,
+}
+
+impl Slot {
+    fn free(message: u64) -> Slot {
+        Slot { message, use_of: Use::Free }
+    }
+
+    fn of(word: u64) -> Slot {
+        let place = (word >> 8) as u8;
+        let use_of = match word & 0xff {
+            0 => Use::Free,
+            1 => Use::Sending(place),
+            2 => Use::Full,
+            _ => Use::Receiving(place),
+        };
+        Slot { message: word >> 16, use_of }
+    }
+
+    fn word(self) -> u64 {
+        let use_of = match self.use_of {
+            Use::Free => 0,
+            Use::Sending(place) => 1 | u64::from(place) << 8,
+            Use::Full => 2,
+            Use::Receiving(place) => 3 | u64::from(place) << 8,
+        };
+        self.message << 16 | use_of
+    }
+}
+
+/// Who calls.
+fn caller() -> u8 {
+    process::place().unwrap_or(usize::from(u8::MAX)) as u8
+}
+
+/// The process at this place leaves everything that it is in the middle of.
+pub(super) fn leave(place: usize) {
+    BUFFERS.all().iter().for_each(|buffer| buffer.leave(place as u8));
 }
 
 impl ApexBufferP1 for Apex {
@@ -128,11 +220,10 @@ impl ApexBufferP1 for Apex {
             buffer.from.store(memory.ok_or(ErrorReturnCode::InvalidConfig)?, Ordering::Relaxed);
             for number in 0..u64::from(max_nb_message) {
                 let (state, ..) = buffer.slot(number).ok_or(ErrorReturnCode::InvalidConfig)?;
-                state.store(2 * number, Ordering::Relaxed);
+                state.store(Slot::free(number).word(), Ordering::Relaxed);
             }
             buffer.sent.store(0, Ordering::Relaxed);
             buffer.taken.store(0, Ordering::Relaxed);
-            buffer.waiting.store(0, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -142,10 +233,7 @@ impl ApexBufferP1 for Apex {
         if message.is_empty() || message.len() > buffer.size.load(Ordering::Relaxed) {
             return Err(ErrorReturnCode::InvalidParam);
         }
-        buffer.waiting.fetch_add(1, Ordering::Relaxed);
-        let result = time::wait_for(time_out, || buffer.send(message));
-        buffer.waiting.fetch_sub(1, Ordering::Relaxed);
-        result
+        time::wait_for(awaited::object(awaited::BUFFER, buffer_id), time_out, || buffer.send(message))
     }
 
     /// # Safety
@@ -157,9 +245,7 @@ impl ApexBufferP1 for Apex {
         message: &mut [ApexByte],
     ) -> Result<MessageSize, ErrorReturnCode> {
         let buffer = BUFFERS.get(buffer_id)?;
-        buffer.waiting.fetch_add(1, Ordering::Relaxed);
-        let result = time::wait_for(time_out, || buffer.receive(message));
-        buffer.waiting.fetch_sub(1, Ordering::Relaxed);
+        let result = time::wait_for(awaited::object(awaited::BUFFER, buffer_id), time_out, || buffer.receive(message));
         result?
     }
 
@@ -170,12 +256,12 @@ impl ApexBufferP1 for Apex {
     fn get_buffer_status(buffer_id: BufferId) -> Result<BufferStatus, ErrorReturnCode> {
         let buffer = BUFFERS.get(buffer_id)?;
         let taken = buffer.taken.load(Ordering::Acquire);
-        let waiting = buffer.sent.load(Ordering::Acquire).saturating_sub(taken);
+        let messages = buffer.sent.load(Ordering::Acquire).saturating_sub(taken);
         Ok(BufferStatus {
-            nb_message: waiting as MessageRange,
+            nb_message: messages as MessageRange,
             max_nb_message: buffer.depth() as MessageRange,
             max_message_size: buffer.size.load(Ordering::Relaxed) as MessageSize,
-            waiting_processes: buffer.waiting.load(Ordering::Relaxed),
+            waiting_processes: waiting(awaited::object(awaited::BUFFER, buffer_id)),
         })
     }
 }

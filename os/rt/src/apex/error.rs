@@ -1,80 +1,99 @@
-//! Errors: messages to the console, and the error handler, a task of the name `error-handler`.
+//! Errors: messages to the console, and the error handler, a task of the name `error-handler`. It begins with its next job while an error
+//! waits: one that a process has raised, or a deadline that one has missed, of which the scheduler tells.
 
 use super::hypervisor::{Apex, MOST_PROCESSES};
-use super::{mode, process, time};
+use super::process::{self, awaited, Own};
+use super::{handler, mode, time};
 use crate::{cards, Console, Job};
 use a653rs::bindings::{
     ApexByte, ApexErrorP1, ApexErrorP4, ErrorCode, ErrorHandlerConcurrencyControl, ErrorReturnCode, ErrorStatus,
-    ProcessorCoreId, StackSize, SystemAddress, MAX_ERROR_MESSAGE_SIZE,
+    ProcessorCoreId, StackSize, SystemAddress, INFINITE_TIME_VALUE, MAX_ERROR_MESSAGE_SIZE, MAX_PRIORITY_VALUE,
 };
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tactus_abi::shared::name_text;
 
 /// The task whose jobs are the error handler's.
 const HANDLER: &str = "error-handler";
-/// The most errors that wait for the handler.
-const ERRORS: usize = 8;
+/// The most errors of a process that wait for the handler; the process waits with the next one.
+const ERRORS: u32 = 4;
 /// Words of a message.
 const MESSAGE: usize = MAX_ERROR_MESSAGE_SIZE / 8;
 
-/// The handler's place among the tasks, plus one; 0 if there is none.
-static PLACE: AtomicUsize = AtomicUsize::new(0);
-/// In which life of the partition it was created.
-static CREATED: AtomicU32 = AtomicU32::new(0);
-static RAISED: AtomicUsize = AtomicUsize::new(0);
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// The errors of a process, which writes them one after the other; the handler takes them.
+struct Errors {
+    raised: AtomicU32,
+    taken: AtomicU32,
+    waiting: [Raised; ERRORS as usize],
+    /// Misses of its deadlines that the handler has taken.
+    missed: AtomicU64,
+}
 
-/// An error that waits. Its number says which it is, so that a slot whose writer was preempted is not taken.
 struct Raised {
-    number: AtomicUsize,
-    code: AtomicU32,
-    process: AtomicU64,
+    time: AtomicU64,
     length: AtomicU32,
     message: [AtomicU64; MESSAGE],
 }
 
-static WAITING: [Raised; ERRORS] = [const {
-    Raised {
-        number: AtomicUsize::new(0),
-        code: AtomicU32::new(0),
-        process: AtomicU64::new(0),
-        length: AtomicU32::new(0),
-        message: [const { AtomicU64::new(0) }; MESSAGE],
+static ALL: [Errors; MOST_PROCESSES] = [const {
+    Errors {
+        raised: AtomicU32::new(0),
+        taken: AtomicU32::new(0),
+        waiting: [const {
+            Raised {
+                time: AtomicU64::new(0),
+                length: AtomicU32::new(0),
+                message: [const { AtomicU64::new(0) }; MESSAGE],
+            }
+        }; ERRORS as usize],
+        missed: AtomicU64::new(0),
     }
-}; ERRORS];
+}; MOST_PROCESSES];
 
-/// The error handler's place among the tasks.
-pub(super) fn handler() -> Option<usize> {
-    if CREATED.load(Ordering::Acquire) != mode::life() {
-        return None;
-    }
-    PLACE.load(Ordering::Acquire).checked_sub(1)
-}
-
-/// A process has an error: the handler is started. What does not fit is left out.
-fn raise(code: ErrorCode, process: i64, message: &[u8]) {
-    let Some(place) = handler() else { return };
-    let taken = TAKEN.load(Ordering::Acquire);
-    let free = |number: usize| (number - taken.min(number) < ERRORS).then_some(number + 1);
-    if let Ok(number) = RAISED.fetch_update(Ordering::AcqRel, Ordering::Relaxed, free) {
-        let it = &WAITING[number % ERRORS];
-        it.code.store(code as u32, Ordering::Relaxed);
-        it.process.store(process as u64, Ordering::Relaxed);
+impl Errors {
+    /// Adds one, if there is room.
+    fn put(&self, message: &[u8]) -> Option<()> {
+        let raised = self.raised.load(Ordering::Relaxed);
+        if raised.wrapping_sub(self.taken.load(Ordering::Acquire)) >= ERRORS {
+            return None;
+        }
+        let it = &self.waiting[(raised % ERRORS) as usize];
+        it.time.store(time::now(), Ordering::Relaxed);
         it.length.store(message.len() as u32, Ordering::Relaxed);
         crate::port::put(&it.message, message);
-        it.number.store(number + 1, Ordering::Release);
+        self.raised.store(raised.wrapping_add(1), Ordering::Release);
+        Some(())
     }
-    process::start_handler(place);
+
+    /// The one that has waited longest.
+    fn first(&self) -> Option<&Raised> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        (taken != self.raised.load(Ordering::Acquire)).then(|| &self.waiting[(taken % ERRORS) as usize])
+    }
 }
 
-/// A job of a process ends: later than its deadline is an error.
-pub(super) fn end_of_job(job: &Job) {
-    let Some(own) = process::own().filter(|own| handler().is_some() && !own.is_error_handler()) else { return };
-    let response = time::now().saturating_sub(job.release().as_nanos());
-    if response > own.card().deadline {
-        raise(ErrorCode::DeadlineMissed, own.id(), &[]);
-    }
+/// An error that waits: since when, whose, and whether it is a missed deadline.
+type Waiting = (u64, Own, bool);
+
+/// Errors of the process that the handler has not taken.
+fn of(process: Own) -> impl Iterator<Item = Waiting> {
+    let errors = &ALL[process.place()];
+    let (missed, at) = Job::of(process.card().task).misses();
+    let late = (missed != errors.missed.load(Ordering::Relaxed)).then_some((at, process, true));
+    let raised = errors.first().map(|it| (it.time.load(Ordering::Relaxed), process, false));
+    late.into_iter().chain(raised)
+}
+
+/// Whether an error waits for the handler.
+pub(super) fn any_waits() -> bool {
+    process::all().any(|process| of(process).next().is_some())
+}
+
+/// The process has no errors that wait: it is a new one.
+pub(super) fn forget(process: Own) {
+    let errors = &ALL[process.place()];
+    errors.taken.store(errors.raised.load(Ordering::Relaxed), Ordering::Relaxed);
+    errors.missed.store(Job::of(process.card().task).misses().0, Ordering::Relaxed);
 }
 
 impl ApexErrorP4 for Apex {
@@ -90,10 +109,10 @@ impl ApexErrorP4 for Apex {
         if message.len() > MAX_ERROR_MESSAGE_SIZE || error_code != ErrorCode::ApplicationError {
             return Err(ErrorReturnCode::InvalidParam);
         }
-        match (process::own().filter(|own| !own.is_error_handler()), handler()) {
+        match (process::own_that_waits(), handler::place()) {
+            // Elsewhere the handler runs before the process goes on; here a process that raises many waits for it.
             (Some(own), Some(_)) => {
-                raise(error_code, own.id(), message);
-                Ok(())
+                time::wait_for(awaited::TIME, INFINITE_TIME_VALUE, || ALL[own.place()].put(message))
             }
             // Without a handler, or by the handler itself, it is the partition's: what the system file says of its faults.
             _ => panic!("{}", core::str::from_utf8(message).unwrap_or("?")),
@@ -106,43 +125,47 @@ impl ApexErrorP1 for Apex {
         if mode::is_normal() {
             return Err(ErrorReturnCode::InvalidMode);
         }
-        if handler().is_some() {
+        if handler::place().is_some() {
             return Err(ErrorReturnCode::NoAction);
         }
         if stack_size > 16 << 10 {
             return Err(ErrorReturnCode::InvalidConfig);
         }
-        let named = cards::processes().iter().take(MOST_PROCESSES).position(|card| name_text(&card.name) == HANDLER);
+        let cards = cards::processes();
+        let named = cards.iter().take(MOST_PROCESSES).position(|card| name_text(&card.name) == HANDLER);
         let place = named.ok_or(ErrorReturnCode::InvalidConfig)?;
-        process::create_handler(place, entry_point);
-        RAISED.store(0, Ordering::Relaxed);
-        TAKEN.store(0, Ordering::Relaxed);
-        WAITING.iter().for_each(|it| it.number.store(0, Ordering::Relaxed));
-        PLACE.store(place + 1, Ordering::Release);
-        CREATED.store(mode::life(), Ordering::Release);
+        let process = process::at(place);
+        let mut name = [0; 32];
+        name[..cards[place].name.len()].copy_from_slice(&cards[place].name);
+        process.name.set(&name);
+        process.entry.set(entry_point);
+        process.period.store(INFINITE_TIME_VALUE, Ordering::Relaxed);
+        process.capacity.store(INFINITE_TIME_VALUE, Ordering::Relaxed);
+        process.stack.store(stack_size, Ordering::Relaxed);
+        process.base.store(MAX_PRIORITY_VALUE, Ordering::Relaxed);
+        process.hard.store(false, Ordering::Relaxed);
+        process.from.store(0, Ordering::Relaxed);
+        process.create();
+        handler::create(place);
         Ok(())
     }
 
     fn get_error_status() -> Result<ErrorStatus, ErrorReturnCode> {
         let own = process::own().filter(|own| own.is_error_handler());
         own.ok_or(ErrorReturnCode::InvalidConfig)?;
-        let taken = TAKEN.load(Ordering::Relaxed);
-        let it = &WAITING[taken % ERRORS];
-        if it.number.load(Ordering::Acquire) != taken + 1 {
-            return Err(ErrorReturnCode::NoAction);
+        let first = process::all().flat_map(of).min_by_key(|(since, process, _)| (*since, process.place()));
+        let (_, process, late) = first.ok_or(ErrorReturnCode::NoAction)?;
+        let errors = &ALL[process.place()];
+        let (mut message, mut length, mut error_code) = ([0; MAX_ERROR_MESSAGE_SIZE], 0, ErrorCode::DeadlineMissed);
+        if late {
+            errors.missed.fetch_add(1, Ordering::Relaxed);
+        } else if let Some(raised) = errors.first() {
+            error_code = ErrorCode::ApplicationError;
+            length = raised.length.load(Ordering::Relaxed) as i32;
+            crate::port::get(&raised.message, &mut message);
+            errors.taken.fetch_add(1, Ordering::Release);
         }
-        let mut message = [0; MAX_ERROR_MESSAGE_SIZE];
-        crate::port::get(&it.message, &mut message);
-        let code = it.code.load(Ordering::Relaxed);
-        let status = ErrorStatus {
-            failed_address: nothing,
-            failed_process_id: it.process.load(Ordering::Relaxed) as i64,
-            error_code: if code == 0 { ErrorCode::DeadlineMissed } else { ErrorCode::ApplicationError },
-            length: it.length.load(Ordering::Relaxed) as i32,
-            message,
-        };
-        TAKEN.store(taken + 1, Ordering::Release);
-        Ok(status)
+        Ok(ErrorStatus { failed_address: nothing, failed_process_id: process.id(), error_code, length, message })
     }
 
     fn configure_error_handler(_: ErrorHandlerConcurrencyControl, _: ProcessorCoreId) -> Result<(), ErrorReturnCode> {
@@ -150,7 +173,7 @@ impl ApexErrorP1 for Apex {
             return Err(ErrorReturnCode::InvalidMode);
         }
         // It is a process among others, on the core of its task.
-        handler().map(|_| ()).ok_or(ErrorReturnCode::InvalidConfig)
+        handler::place().map(|_| ()).ok_or(ErrorReturnCode::InvalidConfig)
     }
 }
 

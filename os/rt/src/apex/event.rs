@@ -2,14 +2,16 @@
 
 use super::hypervisor::{Apex, MOST_OBJECTS};
 use super::pool::{Name, Named, Table};
+use super::process::{awaited, waiting};
 use super::time;
 use a653rs::bindings::{ApexEventP1, ApexSystemTime, ErrorReturnCode, EventId, EventName, EventState, EventStatus};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 struct Event {
     name: Name,
     up: AtomicBool,
-    waiting: AtomicI32,
+    /// How often it was set: whoever waits goes on, though it is down again before its next job.
+    set: AtomicU32,
 }
 
 impl Named for Event {
@@ -21,21 +23,22 @@ impl Named for Event {
 static EVENTS: Table<Event> = Table {
     count: AtomicUsize::new(0),
     life: AtomicU32::new(0),
-    objects: [const { Event { name: Name::new(), up: AtomicBool::new(false), waiting: AtomicI32::new(0) } };
-        MOST_OBJECTS],
+    objects: [const { Event { name: Name::new(), up: AtomicBool::new(false), set: AtomicU32::new(0) } }; MOST_OBJECTS],
 };
 
 impl ApexEventP1 for Apex {
     fn create_event(event_name: EventName) -> Result<EventId, ErrorReturnCode> {
         EVENTS.create(&event_name, |event| {
             event.up.store(false, Ordering::Relaxed);
-            event.waiting.store(0, Ordering::Relaxed);
             Ok(())
         })
     }
 
     fn set_event(event_id: EventId) -> Result<(), ErrorReturnCode> {
-        EVENTS.get(event_id).map(|event| event.up.store(true, Ordering::SeqCst))
+        EVENTS.get(event_id).map(|event| {
+            event.up.store(true, Ordering::SeqCst);
+            event.set.fetch_add(1, Ordering::SeqCst);
+        })
     }
 
     fn reset_event(event_id: EventId) -> Result<(), ErrorReturnCode> {
@@ -44,10 +47,10 @@ impl ApexEventP1 for Apex {
 
     fn wait_event(event_id: EventId, time_out: ApexSystemTime) -> Result<(), ErrorReturnCode> {
         let event = EVENTS.get(event_id)?;
-        event.waiting.fetch_add(1, Ordering::Relaxed);
-        let result = time::wait_for(time_out, || event.up.load(Ordering::SeqCst).then_some(()));
-        event.waiting.fetch_sub(1, Ordering::Relaxed);
-        result
+        let before = event.set.load(Ordering::SeqCst);
+        time::wait_for(awaited::object(awaited::EVENT, event_id), time_out, || {
+            (event.up.load(Ordering::SeqCst) || event.set.load(Ordering::SeqCst) != before).then_some(())
+        })
     }
 
     fn get_event_id(event_name: EventName) -> Result<EventId, ErrorReturnCode> {
@@ -57,6 +60,6 @@ impl ApexEventP1 for Apex {
     fn get_event_status(event_id: EventId) -> Result<EventStatus, ErrorReturnCode> {
         let event = EVENTS.get(event_id)?;
         let event_state = if event.up.load(Ordering::SeqCst) { EventState::Up } else { EventState::Down };
-        Ok(EventStatus { event_state, waiting_processes: event.waiting.load(Ordering::Relaxed) })
+        Ok(EventStatus { event_state, waiting_processes: waiting(awaited::object(awaited::EVENT, event_id)) })
     }
 }

@@ -14,14 +14,18 @@ mod blackboard;
 mod buffer;
 #[cfg(feature = "apex-c")]
 pub mod c;
+mod control;
 mod error;
 mod event;
+mod handler;
 mod hypervisor;
+mod jobs;
 mod mode;
 mod partition;
 mod pool;
 mod ports;
 mod process;
+mod reports;
 mod semaphore;
 mod thread;
 mod time;

@@ -2,7 +2,7 @@
 
 use super::hypervisor::Apex;
 use super::mode::{self, mode};
-use super::{process, thread};
+use super::{control, jobs, process, reports, thread};
 use crate::{cards, Job};
 use a653rs::bindings::{
     ApexPartitionP4, ApexPartitionStatus, ApexSystemTime, ErrorReturnCode, OperatingMode, StartCondition,
@@ -18,6 +18,7 @@ static START: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs a component's jobs as those of a partition that starts by this function; see [`apex_partition!`](crate::apex_partition).
 pub fn run(job: &Job, start: fn() -> !) -> ! {
+    thread::begins_with(jobs::jobs);
     if START.swap(start as usize, Ordering::Relaxed) == 0 && job.number() > 0 {
         // Its memory is new, and it has had jobs: the root scheduler has restarted it.
         CONDITION.store(StartCondition::HmPartitionRestart as u32, Ordering::Relaxed);
@@ -25,21 +26,29 @@ pub fn run(job: &Job, start: fn() -> !) -> ! {
             mode::set(OperatingMode::WarmStart);
         }
     }
-    process::jobs()
+    jobs::begin_thread()
+}
+
+/// The task's thread leaves what it is in the middle of: if that is the initialisation, it begins again.
+pub(super) fn leave(task: u32) {
+    if !mode::is_normal() && INITIALISES.load(Ordering::Acquire) == task + 1 {
+        CONDITION.store(StartCondition::HmPartitionRestart as u32, Ordering::Relaxed);
+        INITIALISES.store(0, Ordering::Release);
+    }
 }
 
 /// In a job while the partition does not run: one initialises it, all others end. Comes back when it may run.
 pub(super) fn initialise() {
-    let job = thread::current_job();
-    let own = job.task() + 1;
+    let own = thread::current_job().task() + 1;
     while mode() != OperatingMode::Normal {
         let starts = mode() != OperatingMode::Idle
             && INITIALISES.compare_exchange(0, own, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if starts {
             mode::begin_anew();
+            reports::forget_deadlines();
             thread::abandon(start);
         }
-        job.end();
+        reports::end_job();
     }
 }
 
@@ -78,9 +87,18 @@ impl ApexPartitionP4 for Apex {
             }
             _ => {}
         }
-        mode::set(operating_mode);
+        if let Some(place) = process::place() {
+            process::at(place).works();
+        }
+        if operating_mode == OperatingMode::Normal {
+            control::begin_all();
+            mode::set(operating_mode);
+        } else {
+            mode::set(operating_mode);
+            reports::forget_deadlines();
+        }
         INITIALISES.store(0, Ordering::Release);
         // The caller, initialisation or process, is over; its job may go on as that of its process.
-        thread::abandon(process::jobs)
+        thread::abandon(jobs::jobs)
     }
 }

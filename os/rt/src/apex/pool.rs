@@ -91,7 +91,7 @@ pub(super) trait Named {
 
 impl<T: Named> Table<T> {
     /// Those that there are.
-    fn all(&self) -> &[T] {
+    pub fn all(&self) -> &[T] {
         let own = self.life.load(Ordering::Acquire) == mode::life();
         let count = if own { self.count.load(Ordering::Acquire) } else { 0 };
         self.objects.get(..count).unwrap_or(&[])

@@ -2,6 +2,7 @@
 
 use super::hypervisor::{Apex, MOST_PORTS};
 use super::pool::text;
+use super::process::{awaited, waiting};
 use super::{mode, time};
 use crate::cards;
 use crate::port::{PortError, QueuingDestination, QueuingSource, SamplingDestination, SamplingSource};
@@ -10,7 +11,7 @@ use a653rs::bindings::{
     ApexSamplingPortStatus, ApexSystemTime, ErrorReturnCode, MessageRange, MessageSize, PortDirection, QueueOverflow,
     QueuingDiscipline, QueuingPortId, QueuingPortName, QueuingPortStatus, SamplingPortId, SamplingPortName, Validity,
 };
-use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use tactus_abi::port::{PortCard, QUEUING, SAMPLING, SOURCE};
 use tactus_abi::shared::name_text;
 
@@ -20,17 +21,10 @@ struct Port {
     created: AtomicU32,
     refresh: AtomicI64,
     valid: AtomicU32,
-    waiting: AtomicI32,
 }
 
-static PORTS: [Port; MOST_PORTS] = [const {
-    Port {
-        created: AtomicU32::new(0),
-        refresh: AtomicI64::new(0),
-        valid: AtomicU32::new(0),
-        waiting: AtomicI32::new(0),
-    }
-}; MOST_PORTS];
+static PORTS: [Port; MOST_PORTS] =
+    [const { Port { created: AtomicU32::new(0), refresh: AtomicI64::new(0), valid: AtomicU32::new(0) } }; MOST_PORTS];
 
 impl Port {
     fn is_open(&self) -> bool {
@@ -177,9 +171,7 @@ impl ApexQueuingPortP4 for Apex {
         let fits = |card: &PortCard| {
             (card.size, card.depth, direction(card)) == (max_message_size, max_nb_message, port_direction)
         };
-        let (id, port) = create(&queuing_port_name, QUEUING, fits)?;
-        port.waiting.store(0, Ordering::Relaxed);
-        Ok(id)
+        create(&queuing_port_name, QUEUING, fits).map(|(id, _)| id)
     }
 
     fn send_queuing_message(
@@ -187,11 +179,10 @@ impl ApexQueuingPortP4 for Apex {
         message: &[ApexByte],
         time_out: ApexSystemTime,
     ) -> Result<(), ErrorReturnCode> {
-        let (card, port) = get_for(message, queuing_port_id, QUEUING)?;
-        port.waiting.fetch_add(1, Ordering::Relaxed);
-        let result = time::wait_for(time_out, || QueuingSource::of(card).send(message).ok());
-        port.waiting.fetch_sub(1, Ordering::Relaxed);
-        result
+        let (card, _) = get_for(message, queuing_port_id, QUEUING)?;
+        time::wait_for(awaited::object(awaited::PORT, queuing_port_id), time_out, || {
+            QueuingSource::of(card).send(message).ok()
+        })
     }
 
     /// # Safety
@@ -202,33 +193,36 @@ impl ApexQueuingPortP4 for Apex {
         time_out: ApexSystemTime,
         message: &mut [ApexByte],
     ) -> Result<(MessageSize, QueueOverflow), ErrorReturnCode> {
-        let (card, port) = get(queuing_port_id, QUEUING)?;
+        let (card, _) = get(queuing_port_id, QUEUING)?;
         if direction(card) != PortDirection::Destination {
             return Err(ErrorReturnCode::InvalidMode);
         }
-        port.waiting.fetch_add(1, Ordering::Relaxed);
         // A message that makes none is passed over. None is ever lost for want of room: its source is told instead.
-        let result = time::wait_for(time_out, || match QueuingDestination::of(card).receive(message) {
-            Ok(Some(length)) => Some(Ok((length as MessageSize, false))),
-            Err(PortError::TooLong) => Some(Err(ErrorReturnCode::InvalidParam)),
-            Ok(None) | Err(_) => None,
-        });
-        port.waiting.fetch_sub(1, Ordering::Relaxed);
+        let result =
+            time::wait_for(awaited::object(awaited::PORT, queuing_port_id), time_out, || match QueuingDestination::of(
+                card,
+            )
+            .receive(message)
+            {
+                Ok(Some(length)) => Some(Ok((length as MessageSize, false))),
+                Err(PortError::TooLong) => Some(Err(ErrorReturnCode::InvalidParam)),
+                Ok(None) | Err(_) => None,
+            });
         result?
     }
 
     fn get_queuing_port_status(queuing_port_id: QueuingPortId) -> Result<QueuingPortStatus, ErrorReturnCode> {
-        let (card, port) = get(queuing_port_id, QUEUING)?;
-        let waiting = match direction(card) {
+        let (card, _) = get(queuing_port_id, QUEUING)?;
+        let messages = match direction(card) {
             PortDirection::Source => QueuingSource::of(card).waiting(),
             PortDirection::Destination => QueuingDestination::of(card).waiting(),
         };
         Ok(QueuingPortStatus {
-            nb_message: waiting as MessageRange,
+            nb_message: messages as MessageRange,
             max_nb_message: card.depth,
             max_message_size: card.size,
             port_direction: direction(card),
-            waiting_processes: port.waiting.load(Ordering::Relaxed),
+            waiting_processes: waiting(awaited::object(awaited::PORT, queuing_port_id)),
         })
     }
 

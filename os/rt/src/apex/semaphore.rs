@@ -2,6 +2,7 @@
 
 use super::hypervisor::{Apex, MOST_OBJECTS};
 use super::pool::{Name, Named, Table};
+use super::process::{awaited, waiting};
 use super::time;
 use a653rs::bindings::{
     ApexSemaphoreP1, ApexSystemTime, ErrorReturnCode, QueuingDiscipline, SemaphoreId, SemaphoreName, SemaphoreStatus,
@@ -16,7 +17,6 @@ struct Semaphore {
     name: Name,
     value: AtomicI32,
     most: AtomicI32,
-    waiting: AtomicI32,
 }
 
 impl Named for Semaphore {
@@ -28,9 +28,8 @@ impl Named for Semaphore {
 static SEMAPHORES: Table<Semaphore> = Table {
     count: AtomicUsize::new(0),
     life: AtomicU32::new(0),
-    objects: [const {
-        Semaphore { name: Name::new(), value: AtomicI32::new(0), most: AtomicI32::new(0), waiting: AtomicI32::new(0) }
-    }; MOST_OBJECTS],
+    objects: [const { Semaphore { name: Name::new(), value: AtomicI32::new(0), most: AtomicI32::new(0) } };
+        MOST_OBJECTS],
 };
 
 impl Semaphore {
@@ -55,17 +54,13 @@ impl ApexSemaphoreP1 for Apex {
             }
             semaphore.value.store(current_value, Ordering::Relaxed);
             semaphore.most.store(maximum_value, Ordering::Relaxed);
-            semaphore.waiting.store(0, Ordering::Relaxed);
             Ok(())
         })
     }
 
     fn wait_semaphore(semaphore_id: SemaphoreId, time_out: ApexSystemTime) -> Result<(), ErrorReturnCode> {
         let semaphore = SEMAPHORES.get(semaphore_id)?;
-        semaphore.waiting.fetch_add(1, Ordering::Relaxed);
-        let result = time::wait_for(time_out, || semaphore.change(-1));
-        semaphore.waiting.fetch_sub(1, Ordering::Relaxed);
-        result
+        time::wait_for(awaited::object(awaited::SEMAPHORE, semaphore_id), time_out, || semaphore.change(-1))
     }
 
     fn signal_semaphore(semaphore_id: SemaphoreId) -> Result<(), ErrorReturnCode> {
@@ -81,7 +76,7 @@ impl ApexSemaphoreP1 for Apex {
         Ok(SemaphoreStatus {
             current_value: semaphore.value.load(Ordering::SeqCst),
             maximum_value: semaphore.most.load(Ordering::Relaxed),
-            waiting_processes: semaphore.waiting.load(Ordering::Relaxed),
+            waiting_processes: waiting(awaited::object(awaited::SEMAPHORE, semaphore_id)),
         })
     }
 }

@@ -26,6 +26,22 @@ pub(super) fn abandon(next: extern "C" fn() -> !) -> ! {
     }
 }
 
+/// What a thread of the component begins with.
+static START: AtomicUsize = AtomicUsize::new(0);
+
+/// Threads that leave everything begin with this function.
+pub(super) fn begins_with(start: extern "C" fn() -> !) {
+    START.store(start as usize, Ordering::Release);
+}
+
+/// Leaves everything that the thread is in the middle of, and begins as it has begun first.
+pub(super) fn begin_anew() -> ! {
+    let address = START.load(Ordering::Acquire);
+    assert!(address != 0, "a thread that runs has begun");
+    // SAFETY: only `begins_with` writes there, and it takes a function of this type; a thread that comes here has called it.
+    abandon(unsafe { core::mem::transmute::<usize, extern "C" fn() -> !>(address) })
+}
+
 /// Where a process begins.
 pub(super) struct Entry(AtomicUsize);
 

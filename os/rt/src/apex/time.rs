@@ -1,7 +1,8 @@
 //! Time, and waiting: a process that waits ends its job and looks again with its next one.
 
 use super::hypervisor::Apex;
-use super::{error, mode, process, thread};
+use super::process::{self, awaited, Own, Suspended, NEVER};
+use super::{reports, thread};
 use crate::clock;
 use a653rs::bindings::{ApexSystemTime, ApexTimeP1, ApexTimeP4, ErrorReturnCode, INFINITE_TIME_VALUE};
 
@@ -20,16 +21,9 @@ pub(super) fn limit(time_out: ApexSystemTime) -> Result<Option<u64>, ErrorReturn
     }
 }
 
-/// Ends the job of the calling process, and comes back with its next one, unless the process was stopped or the partition begins anew.
-pub(super) fn end_job() {
-    let job = thread::current_job();
-    error::end_of_job(&job);
-    job.end();
-    process::go_on();
-}
-
-/// Waits until this gives something, or until the time-out is over.
+/// Waits for this ([`process::awaited`]) until it gives something, or until the time-out is over.
 pub(super) fn wait_for<T>(
+    object: u32,
     time_out: ApexSystemTime,
     mut ready: impl FnMut() -> Option<T>,
 ) -> Result<T, ErrorReturnCode> {
@@ -40,26 +34,44 @@ pub(super) fn wait_for<T>(
     if time_out == 0 {
         return Err(ErrorReturnCode::NotAvailable);
     }
-    let own = process::own().filter(|_| mode::is_normal());
-    let own = own.filter(|own| !own.is_error_handler()).ok_or(ErrorReturnCode::InvalidMode)?;
-    loop {
-        own.waits();
-        end_job();
-        own.runs();
+    let own = process::own_that_waits().ok_or(ErrorReturnCode::InvalidMode)?;
+    own.waits_for(object);
+    let result = loop {
+        own.end_job();
+        go_on(own);
         if let Some(value) = ready() {
-            return Ok(value);
+            break Ok(value);
         }
         if limit.is_some_and(|limit| now() >= limit) {
-            return Err(ErrorReturnCode::TimedOut);
+            break Err(ErrorReturnCode::TimedOut);
         }
+    };
+    own.runs();
+    result
+}
+
+/// Called by a process that has a new job: it goes on, unless it was stopped or the partition begins anew; and not before it is resumed.
+fn go_on(own: Own) {
+    loop {
+        if !own.goes_on() {
+            thread::begin_anew();
+        }
+        if own.condition().suspended != Suspended::ByOther {
+            return;
+        }
+        reports::end_job();
     }
 }
 
 impl ApexTimeP4 for Apex {
     fn periodic_wait() -> Result<(), ErrorReturnCode> {
-        let own = process::own().filter(|own| own.is_periodic()).ok_or(ErrorReturnCode::InvalidMode)?;
-        own.waits();
-        end_job();
+        let own = process::own_that_waits().filter(|own| own.is_periodic()).ok_or(ErrorReturnCode::InvalidMode)?;
+        own.awaits_release(&thread::current_job());
+        own.waits_for(awaited::TIME);
+        own.end_job();
+        go_on(own);
+        own.released(thread::current_job().release().as_nanos());
+        own.report_deadline();
         own.runs();
         Ok(())
     }
@@ -71,10 +83,11 @@ impl ApexTimeP4 for Apex {
 
 impl ApexTimeP1 for Apex {
     fn timed_wait(delay_time: ApexSystemTime) -> Result<(), ErrorReturnCode> {
+        process::own_that_waits().ok_or(ErrorReturnCode::InvalidMode)?;
         if delay_time < 0 {
             return Err(ErrorReturnCode::InvalidParam);
         }
-        match wait_for(delay_time, || None::<()>) {
+        match wait_for(awaited::TIME, delay_time, || None::<()>) {
             // None of the two is an error here: the time is over.
             Err(ErrorReturnCode::TimedOut | ErrorReturnCode::NotAvailable) | Ok(()) => Ok(()),
             Err(error) => Err(error),
@@ -82,15 +95,17 @@ impl ApexTimeP1 for Apex {
     }
 
     fn replenish(budget_time: ApexSystemTime) -> Result<(), ErrorReturnCode> {
-        let own = process::own().filter(|own| !own.is_error_handler());
-        let own = own.filter(|_| mode::is_normal()).ok_or(ErrorReturnCode::NoAction)?;
+        let own = process::own_that_waits().ok_or(ErrorReturnCode::NoAction)?;
         let limit = limit(budget_time)?;
-        let job = thread::current_job();
-        let next = job.release().as_nanos().saturating_add(own.card().period);
+        let next = thread::current_job().release().as_nanos().saturating_add(own.card().period);
         if own.is_periodic() && limit.is_none_or(|limit| limit > next) {
             return Err(ErrorReturnCode::InvalidMode);
         }
-        own.set_deadline(limit);
+        // Without a time capacity there is no deadline, whatever the budget.
+        if !own.is_unlimited() {
+            own.set_deadline(limit.unwrap_or(NEVER));
+            own.report_deadline();
+        }
         Ok(())
     }
 }

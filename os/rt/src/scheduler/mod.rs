@@ -16,7 +16,7 @@ pub use crate::exclusive::{Borrowed, Exclusive};
 pub use own_region::{Locked, OwnRegion};
 pub use pages::{
     child_counts, event_rights, held_sections, holds_nothing, plan, publish_awaited, publish_counts, publish_job,
-    publish_locked, published_job, release_sections, task_cards, watched_rows, StoppedSet,
+    publish_locked, publish_miss, published_job, release_sections, task_cards, watched_rows, StoppedSet,
 };
 pub use per_core::{Once, PerCore};
 pub use thread_region::{SlotReport, ThreadRegion};

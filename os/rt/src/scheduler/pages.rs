@@ -76,6 +76,17 @@ pub fn publish_job(task: TaskId, job: u32, charged: Duration, since: u64, releas
     }
 }
 
+/// Publishes to the task's component that its process missed this deadline (ns).
+pub fn publish_miss(task: TaskId, deadline: u64) {
+    let page = page_of(task);
+    // SAFETY: inside the window of task pages; its words are whole. The last of them says that there is one more.
+    unsafe {
+        addr_of_mut!((*page).missed_at).write_volatile(deadline);
+        let missed = addr_of!((*page).missed).read_volatile();
+        addr_of_mut!((*page).missed).write_volatile(missed.wrapping_add(1));
+    }
+}
+
 /// The job that was published last for the task; none if none was.
 pub fn published_job(task: TaskId) -> Option<u64> {
     let page = page_of(task);

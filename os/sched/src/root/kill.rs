@@ -1,4 +1,4 @@
-//! Jobs that the policy ends: their threads are restarted before they run the next one.
+//! Threads that begin anew: those of jobs that the policy ends, before they run the next one, and those of processes that are stopped.
 //!
 //! The thread is set back when its task's next job is given a core, not before: however many jobs a policy ends at once, a
 //! decision sets one thread back at most.
@@ -16,11 +16,17 @@ use tactus_rt::{calls, Error};
 pub fn ended(task: TaskId, job: u32) {
     // Written by the core that gave the job its core last.
     if published_job(task) == Some(job.into()) {
-        let system = system();
-        if let Some(given_up) = system.given_up.get(task.index()) {
-            given_up.store(true, Relaxed);
-            system.some_given_up.store(true, Relaxed);
-        }
+        give_up(task);
+    }
+}
+
+/// The task's thread begins anew before it runs next.
+#[cold]
+pub fn give_up(task: TaskId) {
+    let system = system();
+    if let Some(given_up) = system.given_up.get(task.index()) {
+        given_up.store(true, Relaxed);
+        system.some_given_up.store(true, Relaxed);
     }
 }
 

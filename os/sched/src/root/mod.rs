@@ -14,10 +14,12 @@
 //! functions of its own, marked cold, and what the way needs lies in one core's [`CoreState`].
 
 mod arrivals;
+mod deadlines;
 mod kill;
 mod misses;
 mod observe;
 mod ports;
+mod process;
 mod quota;
 mod sections;
 mod short_way;
@@ -31,6 +33,7 @@ use crate::runtime::{
     self, call, decide_locked, Called, Caller as _, ClockReading, Entry, JobCounts, Next, Role, COMPLETED, REMOVED,
 };
 use core::marker::PhantomData;
+pub use process::tell as process;
 use state::{system, System};
 pub use state::{Core, CoreState, RootProgram};
 use tactus_policy::{Decision, EventCall, Input, Policy};
@@ -41,10 +44,16 @@ use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller};
 
-/// Makes a program a root scheduler that decides by this policy.
+/// Makes a program a root scheduler that decides by this policy; one of partitions knows `processes`.
 #[macro_export]
 macro_rules! root_scheduler {
     ($policy:ty) => {
+        $crate::root_scheduler! { @program $policy: complete raise section wait event }
+    };
+    ($policy:ty, processes) => {
+        $crate::root_scheduler! { @program $policy: complete raise section wait event process }
+    };
+    (@program $policy:ty: $($service:ident)*) => {
         /// This program.
         struct Root;
 
@@ -67,12 +76,9 @@ macro_rules! root_scheduler {
 
         $crate::rt::component! {
             upcall: $crate::root::upcall::<Root>,
-            services: [complete, raise, section, wait, event],
+            services: [$($service),*],
         }
 
-        $crate::root_scheduler! { @services complete raise section wait event }
-    };
-    (@services $($service:ident)*) => {
         $(#[inline(always)]
         fn $service(caller: $crate::rt::Caller, words: [u64; 5]) -> [u64; 2] {
             $crate::root::$service::<Root>(caller, words)
@@ -455,6 +461,7 @@ fn beside(state: &mut CoreState, look: ClockReading) -> ClockReading {
         return end(state, look);
     }
     recovery::go_on(state);
+    process::late(state, look.now);
     observe::late(state, look.now);
     state.enter_by(state.limit);
     state.read_clock()
@@ -524,7 +531,11 @@ fn tell_counters<P: Policy>(
 #[inline(never)]
 fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
-    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake };
+    let idle = core::mem::take(&mut state.idled) && reason == EntryReason::Complete;
+    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle };
+    if idle {
+        note_idle(state);
+    }
     let Called { decision, after, .. } = call((policy, &mut *own), state, entry, |state, policy, own, mut writer| {
         if P::RESOURCES && state.reads_counters {
             writer = tell_counters((policy, own), state, (writer, core), look.now);
@@ -554,6 +565,15 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
         notify(decision.notify);
     }
     after
+}
+
+/// The running job is finished, and had nothing to do.
+#[cold]
+fn note_idle(state: &mut CoreState) {
+    let Some((task, job)) = state.run() else { return };
+    if let Some(counts) = state.counts.get_mut(task.index()) {
+        counts.idle(job);
+    }
 }
 
 /// Reports the end of the run on this core, once.
@@ -643,6 +663,7 @@ fn fault(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
         ticket: fault.survives as u32,
     });
     if fault.kind != FaultKind::Gone as u64 {
+        process::stopped(state, fault.component);
         recovery::stopped(state, fault.component);
     }
     let lost = if fault.survives == 0 { ended(recovery::lost_with(state, fault.thread)) } else { 0 };

@@ -5,7 +5,7 @@
 //! has the time of its record. A deadline miss has none: it happens at the deadline of a job that is neither finished nor given up by
 //! then, and what a monitor awaits is late when its time is over; for both the core is entered ([`CoreState::watch`]).
 
-use crate::root::state::CoreState;
+use crate::root::state::{CoreState, System};
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use tactus_policy::PolicyConfig;
@@ -243,6 +243,17 @@ pub fn late(state: &mut CoreState, now: Instant) {
     watched.missed_before(now);
     state.look.now = state.look.now.max(now);
     look_ahead(state, watched);
+}
+
+/// A process of the task missed a deadline of its own. If a job is due then too, that is one miss.
+#[cold]
+pub fn missed(system: &System, task: TaskId, deadline: Instant) {
+    let Some(watched) = &system.watched else { return };
+    let same = |due: &AtomicU64| {
+        let _ = due.compare_exchange(deadline.as_nanos(), 0, Relaxed, Relaxed);
+    };
+    watched.deadlines(task.index()).into_iter().flat_map(|it| &it.due).for_each(same);
+    Watched::tell(watched.of(task.index(), kind::MISS), deadline);
 }
 
 fn look_ahead(state: &mut CoreState, watched: &Watched) {

@@ -2,6 +2,7 @@
 
 use crate::recovery::Recovery;
 use crate::root::arrivals::line_tasks;
+use crate::root::deadlines::Processes;
 use crate::root::misses::regulated;
 use crate::root::observe::Watched;
 use crate::root::ports::channels;
@@ -26,8 +27,9 @@ pub fn start<R: RootProgram>(core: u8) {
     let some_given_up = AtomicBool::new(false);
     let given_up = setup.tasks.iter().map(|_| AtomicBool::new(false)).collect();
     let lines = line_tasks(task_cards());
-    let (watched, regulated) = (Watched::new(&setup), regulated(&setup));
+    let (watched, processes, regulated) = (Watched::new(&setup), Processes::new(&setup), regulated(&setup));
     let channels = channels(|task, call| has_right(task_cards(), task, call));
-    let system = System { setup, end, recovery, lines, given_up, some_given_up, watched, regulated, channels };
+    let system =
+        System { setup, end, recovery, lines, given_up, some_given_up, watched, processes, regulated, channels };
     place::<R>(system, policy, cores);
 }

@@ -2,6 +2,7 @@
 
 use crate::recovery::{Host, Recovery};
 use crate::root::arrivals::{Arrivals, LineTasks};
+use crate::root::deadlines::Processes;
 use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::ports::Channel;
@@ -35,6 +36,8 @@ pub struct System {
     pub some_given_up: AtomicBool,
     /// What monitors watch, if there are any.
     pub watched: Option<Watched>,
+    /// Deadlines of processes, where there are partitions.
+    pub processes: Option<Processes>,
     /// The cores on which a server has a budget of misses.
     pub regulated: CoreSet,
     /// The channels of the system.
@@ -99,6 +102,10 @@ pub struct CoreState {
     restart: Instant,
     /// When something that monitors await is late.
     watch: Instant,
+    /// When a deadline of a process is to be noticed.
+    process_deadline: Instant,
+    /// The job that is finished had nothing to do.
+    pub idled: bool,
     /// What monitors were told.
     pub reporting: Reporting,
     /// When the policy is to be called next at the latest.
@@ -178,6 +185,8 @@ impl CoreState {
             short_limit: Instant::ZERO,
             restart: Instant::NEVER,
             watch: Instant::NEVER,
+            process_deadline: Instant::NEVER,
+            idled: false,
             reporting: Reporting::default(),
             wake: Instant::NEVER,
             timeout: NO_TIMEOUT,
@@ -266,11 +275,28 @@ impl CoreState {
         self.enter_by(self.limit);
     }
 
+    /// A deadline of a process is to be noticed then. Whether the core must be entered earlier than it was to be until now.
+    #[cold]
+    pub fn await_deadline(&mut self, at: Instant) -> bool {
+        let before = self.wake.min(self.limit);
+        if self.process_deadline != at {
+            self.process_deadline = at;
+            self.set_limit();
+            self.enter_by(self.limit);
+        }
+        at < before
+    }
+
+    /// Whether a deadline of a process is to be noticed by `now`.
+    pub fn awaits_deadline_by(&self, now: Instant) -> bool {
+        self.process_deadline <= now
+    }
+
     fn set_limit(&mut self) {
         if self.ended {
             return;
         }
-        self.limit = self.end.min(self.restart).min(self.watch);
+        self.limit = self.end.min(self.restart).min(self.watch).min(self.process_deadline);
         if is_lone(self.system, self.core) {
             self.lone_limit = self.limit;
             let shortest = self.sections.is_empty() && self.nanosecond_clock;

@@ -135,6 +135,7 @@ fn total<P: Policy>(cores: &PerCore<Core<P>>, task: usize) -> JobCounts {
     for core in 0..system().setup.cores {
         let counts = of_core(cores, core).state.counts[task];
         sum.finished += counts.finished;
+        sum.idle += counts.idle;
         sum.missed += counts.missed;
         sum.released += counts.released;
         if counts.released > 0 {
@@ -172,7 +173,7 @@ fn add(promises: &mut Promises, counts: &JobCounts, card: &TaskCard) {
     let waited = if card.promise == 1 { counts.worst.max(counts.waited) } else { counts.tardiness };
     promises.made += 1;
     promises.missed |= waited.as_nanos() > card.bound || counts.undone > 0;
-    promises.judged |= counts.finished + counts.missed > 0;
+    promises.judged |= counts.finished + counts.missed > counts.idle;
 }
 
 /// Prints the verdict; whether every promise held.
@@ -195,7 +196,7 @@ pub fn print<P: Policy>(cores: &PerCore<Core<P>>) -> bool {
         for (task, card) in cards.iter().enumerate().filter(|(_, card)| card.level == number) {
             let counts = total(cores, task);
             any = true;
-            jobs += counts.finished;
+            jobs += counts.finished - counts.idle;
             if (made > 0 || !changes) && is_for_the_host(task) {
                 promises.left_out += usize::from(card.promise != 0);
                 promises.made += usize::from(card.promise != 0);

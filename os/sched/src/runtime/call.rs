@@ -28,6 +28,8 @@ pub struct Entry {
     pub running: Subject,
     /// When the timer was set to expire.
     pub wake: Instant,
+    /// The job that is finished had nothing to do.
+    pub idle: bool,
 }
 
 /// The policy's event for a reason of entry.
@@ -78,11 +80,11 @@ pub fn call<P: Policy, C: Caller>(
     entry: Entry,
     inputs: impl FnOnce(&mut C, &P, &mut P::Core, RingWriter) -> RingWriter,
 ) -> Called {
-    let Entry { core, reason, now, running, wake } = entry;
+    let Entry { core, reason, now, running, wake, idle } = entry;
     let level = reason as u8;
-    let expiry = if reason == EntryReason::Timer { wake.as_nanos() } else { 0 };
+    let arg = if reason == EntryReason::Timer { wake.as_nanos() } else { idle.into() };
     let mut writer = caller.ring().writer();
-    writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, 0, expiry));
+    writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, 0, arg));
     // By value, so that it need not lie in memory for what nearly no call has.
     let writer = inputs(caller, policy, own, writer);
     let (counts, tasks) = caller.counts();

@@ -40,8 +40,10 @@ pub struct JobCounts {
     minimum: u64,
     /// Jobs that ended unfinished, dropped or with their component, or with less than the least.
     pub undone: u64,
-    /// The last job that ended with its component.
-    aborted: u32,
+    /// The last job that ended with its component, or that has nothing to do: it is not expected to take as long as others.
+    excused: u32,
+    /// Jobs finished that had nothing to do.
+    pub idle: u64,
 }
 
 /// The bound of what was promised for a task; none if nothing was.
@@ -78,7 +80,8 @@ impl JobCounts {
             limit: limit(task, card),
             minimum: card.minimum,
             undone: 0,
-            aborted: u32::MAX,
+            excused: u32::MAX,
+            idle: 0,
         }
     }
 
@@ -109,14 +112,20 @@ impl JobCounts {
 
     /// The job ends unfinished with its component; that it is finished is reported next.
     pub fn abort(&mut self, job: u32, now: Instant) {
-        self.aborted = job;
+        self.excused = job;
         self.undo(job, now);
+    }
+
+    /// The job has nothing to do; that it is finished is reported next.
+    pub fn idle(&mut self, job: u32) {
+        self.excused = job;
+        self.idle += 1;
     }
 
     /// The job ended with less execution than the least that a job takes.
     #[cold]
     fn finish_early(&mut self, job: u32, now: u64) {
-        if self.aborted != job {
+        if self.excused != job {
             self.undo(job, Instant::from_nanos(now));
         }
     }

@@ -1,15 +1,17 @@
 //! A partition on two cores: a process on the one asks by a buffer, a blackboard, a semaphore and an event, the process on the other one
-//! takes all four and answers, 40 times.
+//! takes all four and answers, 40 times. Before that each raises an error: the second one comes when the error handler has found no more,
+//! and has not yet ended.
 #![no_std]
 #![no_main]
 
 use a653rs::bindings::{
-    ApexBlackboardP1, ApexBufferP1, ApexEventP1, ApexName, ApexProcessAttribute, ApexProcessP1, ApexProcessP4,
-    ApexSemaphoreP1, Deadline, ErrorReturnCode, QueuingDiscipline, INFINITE_TIME_VALUE,
+    ApexBlackboardP1, ApexBufferP1, ApexErrorP1, ApexErrorP4, ApexEventP1, ApexName, ApexProcessAttribute,
+    ApexProcessP1, ApexProcessP4, ApexSemaphoreP1, ApexTimeP1, ApexTimeP4, Deadline, ErrorCode, ErrorReturnCode,
+    QueuingDiscipline, INFINITE_TIME_VALUE,
 };
 use a653rs::prelude::{Partition, StartContext};
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tactus_rt::apex::Apex;
 use tactus_rt::Console;
 
@@ -22,6 +24,12 @@ const ROUNDS: u8 = 40;
 /// What was not as it should be, and cores of the two processes.
 static WRONG: AtomicU32 = AtomicU32::new(0);
 static CORES: [AtomicU32; 2] = [const { AtomicU32::new(u32::MAX) }; 2];
+/// Errors that the handler has taken; whether it has found no more, and whether the helper has raised its one.
+static ERRORS: AtomicU32 = AtomicU32::new(0);
+static LOOKED: AtomicBool = AtomicBool::new(false);
+static RAISED: AtomicBool = AtomicBool::new(false);
+/// The longest that the handler waits for that (ns).
+const PATIENCE: i64 = 4_000_000;
 
 impl Partition<Apex> for Across {
     fn cold_start(&self, _: &mut StartContext<Apex>) {
@@ -32,6 +40,7 @@ impl Partition<Apex> for Across {
         hold(Apex::create_blackboard(name("board"), 8).is_ok());
         hold(Apex::create_semaphore(name("permits"), 0, 4, fifo).is_ok());
         hold(Apex::create_event(name("go")).is_ok());
+        hold(Apex::create_error_handler(handler, 8_192).is_ok());
         for (process, entry_point) in [("worker", worker as extern "C" fn()), ("helper", helper)] {
             let attributes = ApexProcessAttribute {
                 period: INFINITE_TIME_VALUE,
@@ -74,7 +83,22 @@ fn taken(buffer: i64) -> u8 {
     message[0]
 }
 
+/// Takes all errors. The first time it ends no earlier than one more is raised, on the other core.
+extern "C" fn handler() {
+    while let Ok(status) = Apex::get_error_status() {
+        hold(status.error_code == ErrorCode::ApplicationError);
+        ERRORS.fetch_add(1, Ordering::Relaxed);
+    }
+    LOOKED.store(true, Ordering::Relaxed);
+    let end = Apex::get_time() + PATIENCE;
+    while !RAISED.load(Ordering::Relaxed) && Apex::get_time() < end {
+        core::hint::spin_loop();
+    }
+    Apex::stop_self();
+}
+
 extern "C" fn worker() {
+    done(Apex::raise_application_error(ErrorCode::ApplicationError, b"first"));
     CORES[0].store(Apex::get_my_processor_core_id() as u32, Ordering::Relaxed);
     let [ask, answer] = ["ask", "answer"].map(|it| done(Apex::get_buffer_id(name(it))));
     let board = done(Apex::get_blackboard_id(name("board")));
@@ -90,14 +114,20 @@ extern "C" fn worker() {
     let cores = [0, 1].map(|n| CORES[n].load(Ordering::Relaxed));
     let _ = writeln!(
         Console,
-        "{ROUNDS} rounds, cores {} and {}, {} wrong",
+        "{ROUNDS} rounds, cores {} and {}, {} errors, {} wrong",
         cores[0],
         cores[1],
+        ERRORS.load(Ordering::Relaxed),
         WRONG.load(Ordering::Relaxed)
     );
 }
 
 extern "C" fn helper() {
+    while !LOOKED.load(Ordering::Relaxed) {
+        done(Apex::timed_wait(5_000_000));
+    }
+    done(Apex::raise_application_error(ErrorCode::ApplicationError, b"second"));
+    RAISED.store(true, Ordering::Relaxed);
     CORES[1].store(Apex::get_my_processor_core_id() as u32, Ordering::Relaxed);
     let [ask, answer] = ["ask", "answer"].map(|it| done(Apex::get_buffer_id(name(it))));
     let board = done(Apex::get_blackboard_id(name("board")));

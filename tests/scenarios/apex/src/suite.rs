@@ -1,66 +1,52 @@
-//! A suite of checks of APEX: each service, asked in the ways that ARINC 653 has a return code for. What can be asked before a partition
-//! runs is asked in its cold start, the rest by its process `worker`, with `helper` and `error-handler` beside it. At the end the console
-//! has how many checks passed, and the lines of this file at which one failed.
+//! A suite of checks of APEX: each service, asked in each mode for each of its return codes. What the main process asks is asked in a cold
+//! start and in a warm one, the rest by processes of the partition and by its error handler. At the end the console has how many checks
+//! passed, the lines of these files at which one failed, and a table: which return codes each service gave in each mode.
 #![no_std]
 #![no_main]
 
+#[macro_use]
+mod told;
 mod before;
 mod beside;
 mod during;
+mod everywhere;
 
-use a653rs::bindings::{ApexName, ApexProcessAttribute, Deadline, ErrorReturnCode, SystemAddress, INFINITE_TIME_VALUE};
+use a653rs::bindings::{ApexName, ApexProcessAttribute, Deadline, SystemAddress, INFINITE_TIME_VALUE};
 use a653rs::prelude::{Partition, StartContext};
-use core::fmt::Write;
 use core::sync::atomic::{AtomicU32, Ordering};
 use tactus_rt::apex::Apex;
-use tactus_rt::Console;
 
 tactus_rt::apex_partition!(Suite);
 
 /// The partition.
 struct Suite;
 
+/// How often the partition has begun: cold, then warm as its process asks for, then cold as its error handler does.
+static BEGUN: AtomicU32 = AtomicU32::new(0);
+
+/// Which beginning it is in.
+fn life() -> u32 {
+    BEGUN.load(Ordering::Relaxed)
+}
+
 impl Partition<Apex> for Suite {
     fn cold_start(&self, _: &mut StartContext<Apex>) {
-        before::all();
+        begin();
     }
     fn warm_start(&self, _: &mut StartContext<Apex>) {
-        during::warm();
+        begin();
     }
 }
 
-static PASSED: AtomicU32 = AtomicU32::new(0);
-static FAILED: AtomicU32 = AtomicU32::new(0);
-
-/// A check, and where it stands.
-#[track_caller]
-fn check(holds: bool) {
-    if holds {
-        PASSED.fetch_add(1, Ordering::Relaxed);
-        return;
+fn begin() {
+    BEGUN.fetch_add(1, Ordering::Relaxed);
+    before::all();
+    everywhere::all();
+    if life() < 3 {
+        before::start();
+    } else {
+        told::tell();
     }
-    FAILED.fetch_add(1, Ordering::Relaxed);
-    let place = core::panic::Location::caller();
-    let _ = writeln!(Console, "failed: {}:{}", place.file(), place.line());
-}
-
-/// The service answers with this code.
-#[track_caller]
-fn refused<T>(result: Result<T, ErrorReturnCode>, code: ErrorReturnCode) {
-    check(result.err() == Some(code));
-}
-
-/// The service does what was asked; what it gives, or the default.
-#[track_caller]
-fn done<T: Default>(result: Result<T, ErrorReturnCode>) -> T {
-    check(result.is_ok());
-    result.unwrap_or_default()
-}
-
-/// What the console is told at the end.
-fn tell() {
-    let (passed, failed) = (PASSED.load(Ordering::Relaxed), FAILED.load(Ordering::Relaxed));
-    let _ = writeln!(Console, "{passed} checks passed, {failed} failed");
 }
 
 /// A name of the standard's.
@@ -77,11 +63,11 @@ const fn name(text: &str) -> ApexName {
 /// A millisecond (ns).
 const MS: i64 = 1_000_000;
 
-/// A periodic process as the suite wants it.
+/// A periodic process without deadlines, as the suite wants it.
 fn periodic(process: &str, entry_point: SystemAddress) -> ApexProcessAttribute {
     ApexProcessAttribute {
         period: 10 * MS,
-        time_capacity: 10 * MS,
+        time_capacity: INFINITE_TIME_VALUE,
         entry_point,
         stack_size: 8_192,
         base_priority: 20,
@@ -90,11 +76,11 @@ fn periodic(process: &str, entry_point: SystemAddress) -> ApexProcessAttribute {
     }
 }
 
-/// The same without a period.
+/// An aperiodic one.
 fn aperiodic(process: &str, entry_point: SystemAddress) -> ApexProcessAttribute {
     ApexProcessAttribute {
         period: INFINITE_TIME_VALUE,
-        time_capacity: INFINITE_TIME_VALUE,
+        base_priority: 1,
         deadline: Deadline::Soft,
         ..periodic(process, entry_point)
     }

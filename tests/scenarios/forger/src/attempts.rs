@@ -12,7 +12,7 @@ use tactus_rt::{calls, cards, grant, info, Console};
 /// An attempt by its name: whether anything of it was believed.
 type Attempt = (&'static str, fn() -> bool);
 
-const ATTEMPTS: [Attempt; 18] = [
+const ATTEMPTS: [Attempt; 19] = [
     ("answer", || requests(0x8000)),
     ("request", || requests(0x4000)),
     ("event", || [0, 1, 7, 0x3fff, 0x7fff, 0xffff, 0x1_8000, u64::MAX].into_iter().any(|event| any_event(event))),
@@ -20,6 +20,7 @@ const ATTEMPTS: [Attempt; 18] = [
     ("arrival", || (0..64).any(|task| root("raise", [task, 1, 0])) || root("raise", [u64::MAX, 0, 0])),
     ("wait", || [0, 1, u64::MAX].into_iter().any(|until| root("wait", [until, 0, 0]))),
     ("section", || [0, 1].into_iter().any(|asks| root("section", [asks, 0, 0]))),
+    ("deadline", || (0..32).filter(|task| !is_own(*task)).any(|task| [1, 2].into_iter().any(|what| root("process", [what | task << 16, 1, u64::MAX])))),
     ("completion", || anything(|grant| calls::invoke(grant, [1, 0, 0, 0, 0]).is_ok_and(|[refused, _]| refused == 0))),
     ("signal", || ["ready", "raw"].into_iter().any(|name| calls::signal(hash(name)).is_ok())),
     ("observed", || (0..16).any(|event| calls::observe(event, 0).is_ok()) || calls::observe(u64::MAX, u64::MAX).is_ok()),
@@ -42,6 +43,11 @@ fn root(name: &str, [first, second, third]: [u64; 3]) -> bool {
     matches!(grant(name).call([first, second, third, 0, 0]), Ok([0, _]))
 }
 
+/// Whether the task with this number is a process of this component.
+fn is_own(task: u64) -> bool {
+    cards::processes().iter().any(|card| u64::from(card.task) == task)
+}
+
 fn any_event(event: u64) -> bool {
     [1, 2, 3, u64::MAX].into_iter().any(|action| root("event", [action, event, 0]))
 }
@@ -57,7 +63,7 @@ fn requests(first: u64) -> bool {
 fn anything(believed: impl Fn(u64) -> bool) -> bool {
     let own = |grant: u64| {
         let name = info().grants.get(grant as usize).map_or("", name_text);
-        is_complete(name.as_bytes()) || ["event", "raise", "wait", "section", "console"].contains(&name)
+        is_complete(name.as_bytes()) || ["event", "raise", "wait", "section", "process", "console"].contains(&name)
     };
     (1..MAX_GRANTS as u64 + 2).filter(|grant| !own(*grant)).any(believed)
 }

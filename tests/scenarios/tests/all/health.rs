@@ -4,7 +4,7 @@
 use tactus_scenarios::{file, Finished, Scratch};
 
 /// Two partitions on one core in frames of 20 ms: one with this table, whose component goes wild in the way of this number; beside it one
-/// that only computes.
+/// that only computes, and sends and receives where each job of the first one ends or is ended.
 fn run(kind: u32, health: &str) -> Finished {
     let scratch = Scratch::new("health");
     let text = format!(
@@ -13,12 +13,26 @@ fn run(kind: u32, health: &str) -> Finished {
          [[partition]]\nname = 'a'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '0 ms', length = '5 ms' }}]\nhealth = {{ {health} }}\n\
          [[task]]\nname = 'w'\npartition = 'a'\ncomponent = 'wild-{kind}'\npriority = 1\nperiod = '20 ms'\nexecution = '300 us'\n\
          [[partition]]\nname = 'b'\npolicy = 'partitioned-fp'\nwindows = [{{ core = 0, start = '10 ms', length = '5 ms' }}]\n\
-         [[task]]\nname = 'other'\npartition = 'b'\npriority = 1\nperiod = '20 ms'\nexecution = '300 us'\n",
-        file("tests/scenarios/wild").display()
+         [[task]]\nname = 'other'\npartition = 'b'\npriority = 1\nperiod = '20 ms'\nexecution = '300 us'\n\
+         {}{}",
+        file("tests/scenarios/wild").display(),
+        channel("c", ["other", "w"], health),
+        channel("d", ["w", "other"], health)
     );
     let run = Finished::run(&scratch.write("health.toml", &text), &[]);
     assert_eq!(run.summary.task("other").missed(), 0, "{}", run.said.output);
     run
+}
+
+/// A channel from the one task to the other, unless jobs may go on for ever.
+fn channel(name: &str, [source, destination]: [&str; 2], health: &str) -> String {
+    if health.contains("overrun") {
+        return String::new();
+    }
+    format!(
+        "[[channel]]\nname = '{name}'\nkind = 'sampling'\nsource = '{source}'\ndestinations = ['{destination}']\nsize = '8 B'\n\
+         refresh-period = '50 ms'\n"
+    )
 }
 
 /// How often the partition began anew, and whether it was given up at last.

@@ -20,6 +20,7 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         EventKind::Fault | EventKind::Aborted | EventKind::Restarted | EventKind::Removed => &["restart"],
         EventKind::Dispatch | EventKind::Preempt | EventKind::Idle => &["dispatch", "tree"],
         EventKind::Notify | EventKind::Enter | EventKind::Leave | EventKind::Stage => &["notify", "brand"],
+        EventKind::DeadlineMissed => &["deadline"],
         EventKind::End => &["finish"],
         // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own.
         EventKind::Exhausted

@@ -57,6 +57,9 @@ pub const CASES: &[Case] = &[
     ("q8-channel-of-jobs-that-never-end.toml", &[
         (28, "\"b\" may have jobs that never end, and so neither write nor read; remove its overrun rule"),
     ]),
+    ("q9-channel-and-health.toml", &[
+        (39, "nor read; choose another action than overrun = \"suspend-process\" in the health table of partition \"control\""),
+    ]),
     ("qa-services.toml", &[
         (49, "order is \"deadline\"; write \"turns\", \"priority\" or \"slots\""),
         (54, "the length of its name is 22, more than 20 bytes; shorten it"),

@@ -33,7 +33,7 @@ pub const CASES: &[Case] = &[
     ),
     (
         "b8-sporadic.toml",
-        &[(15, "a longest distance of 5 ms is less than the least, its period; raise it"), (24, "a job that stops goes on in its next period, and it has no periods; choose another overrun rule"), (32, "\"after\" tells already what releases it; remove")],
+        &[(15, "a longest distance of 5 ms is less than the least, its period; raise it"), (24, "a job that stops goes on in its next period, and it has no periods; remove its overrun rule"), (32, "\"after\" tells already what releases it; remove")],
     ),
     (
         "b9-sporadic-with-levels.toml",

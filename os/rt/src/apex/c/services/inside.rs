@@ -1,6 +1,6 @@
 //! Buffers, blackboards, semaphores and events, inside a partition.
 
-use super::{end, give, given, known, name, room};
+use super::{end, give, give_message, given, known, name, room};
 use crate::apex::c::types::*;
 use crate::apex::hypervisor::Apex;
 use a653rs::bindings::{ApexBlackboardP1, ApexBufferP1, ApexEventP1, ApexSemaphoreP1};
@@ -49,7 +49,7 @@ pub extern "C" fn RECEIVE_BUFFER(
         // SAFETY: memory that nobody else has, as long as the longest message.
         unsafe { Apex::receive_buffer(BUFFER_ID, TIME_OUT, room) }
     });
-    give(read, LENGTH, RETURN_CODE);
+    give_message(read, LENGTH, RETURN_CODE);
 }
 
 #[no_mangle]
@@ -109,7 +109,7 @@ pub extern "C" fn READ_BLACKBOARD(
         // SAFETY: memory that nobody else has, as long as the longest message.
         unsafe { Apex::read_blackboard(BLACKBOARD_ID, TIME_OUT, room) }
     });
-    give(read, LENGTH, RETURN_CODE);
+    give_message(read, LENGTH, RETURN_CODE);
 }
 
 #[no_mangle]

@@ -22,6 +22,19 @@ fn give<T>(result: Result<T, ErrorReturnCode>, to: &mut MaybeUninit<T>, code: &m
     end(result.map(|value| _ = to.write(value)), code);
 }
 
+/// A service that gives a message is over: one that did not come has the length 0.
+fn give_message(
+    result: Result<MESSAGE_SIZE_TYPE, ErrorReturnCode>,
+    length: &mut MaybeUninit<MESSAGE_SIZE_TYPE>,
+    code: &mut MaybeUninit<RETURN_CODE_TYPE>,
+) {
+    use ErrorReturnCode::{NoAction, NotAvailable, TimedOut};
+    if matches!(result, Err(NoAction | NotAvailable | TimedOut)) {
+        length.write(0);
+    }
+    give(result, length, code);
+}
+
 /// A value of an enumeration, where C has given one.
 fn known<T: TryFrom<u32>>(value: u32) -> Result<T, ErrorReturnCode> {
     T::try_from(value).map_err(|_| ErrorReturnCode::InvalidParam)

@@ -1,6 +1,6 @@
 //! Sampling and queuing ports, to other partitions.
 
-use super::{end, give, given, known, name, room};
+use super::{end, give, give_message, given, known, name, room};
 use crate::apex::c::types::*;
 use crate::apex::hypervisor::Apex;
 use a653rs::bindings::{ApexQueuingPortP1, ApexQueuingPortP4, ApexSamplingPortP1, ApexSamplingPortP4};
@@ -50,7 +50,7 @@ pub extern "C" fn READ_SAMPLING_MESSAGE(
     });
     // Without a message there is none that is valid.
     VALIDITY.write(read.as_ref().map_or(INVALID, |(validity, _)| *validity as VALIDITY_TYPE));
-    give(read.map(|(_, length)| length), LENGTH, RETURN_CODE);
+    give_message(read.map(|(_, length)| length), LENGTH, RETURN_CODE);
 }
 
 #[no_mangle]
@@ -121,7 +121,7 @@ pub extern "C" fn RECEIVE_QUEUING_MESSAGE(
         // SAFETY: memory that nobody else has, as long as the longest message.
         unsafe { Apex::receive_queuing_message(QUEUING_PORT_ID, TIME_OUT, room) }
     });
-    give(read.map(|(length, _)| length), LENGTH, RETURN_CODE);
+    give_message(read.map(|(length, _)| length), LENGTH, RETURN_CODE);
 }
 
 #[no_mangle]
