@@ -5,6 +5,7 @@
 //! `CARGO_TARGET_DIR`). `TACTUS_SCENARIOS_KEEP=1` keeps the folders, and each scenario prints where its own lies.
 #![forbid(unsafe_code)]
 
+pub mod apex;
 mod files;
 mod run;
 pub mod sketch;

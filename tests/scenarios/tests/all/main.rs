@@ -4,6 +4,7 @@
 mod a653rs_linux;
 mod agree;
 mod apex;
+mod apex_scripts;
 mod arena;
 mod ceilings;
 mod checklist;
