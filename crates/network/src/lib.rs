@@ -5,16 +5,31 @@
 //! meets anybody. [`simulate`] runs either, flit for flit, to hold it against its bound.
 //!
 //! What a node does with a message is not its matter: for a node that is simulated alone, the network is a delay of at most the bound.
+//!
+//! Beside it: networks of machines, across which applications are delivered. A [`node`] is a state machine; a [`field`] simulates many,
+//! and a [`verdict`] says whether each application came to where it belongs and nowhere else.
+#![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
+pub mod field;
+pub mod frame;
 pub mod mesh;
+mod neighbours;
+pub mod node;
+pub mod place;
 pub mod rates;
+mod replica;
+pub mod scope;
 pub mod simulate;
 pub mod slots;
+pub mod trickle;
+pub mod verdict;
 
+use core::fmt;
+use core::ops::Add;
 use mesh::Node;
-use std::fmt;
-use std::ops::Add;
 
 /// Cycles of a link: in each it carries one flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -86,4 +101,4 @@ impl fmt::Display for NetworkError {
     }
 }
 
-impl std::error::Error for NetworkError {}
+impl core::error::Error for NetworkError {}

@@ -1,6 +1,8 @@
 //! A mesh of nodes, and the way of a message through it: along its row first, along its column then, so that no link waits for itself.
 
 use crate::{Cycles, Flow, NetworkError};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A node, by its number: row by row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -7,6 +7,8 @@
 
 use crate::mesh::Mesh;
 use crate::{Cycles, Flow, NetworkError};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Parts of a flit in which bursts and rates are counted, rounded up.
 const PARTS: u128 = 1 << 32;

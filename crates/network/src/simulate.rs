@@ -3,7 +3,9 @@
 use crate::mesh::{Link, Mesh};
 use crate::slots::Table;
 use crate::{Cycles, Flow, NetworkError};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What a node's application does with a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,7 +161,7 @@ struct Entries {
 
 impl Entries {
     fn new(flows: &[Flow], senders: &[Sender], limit: Limit) -> Entries {
-        let silent = std::iter::repeat(&Sender::Silent);
+        let silent = core::iter::repeat(&Sender::Silent);
         let one = |(flow, sender): (&Flow, &Sender)| match (sender, limit) {
             (Sender::Periodic(from), _) => (from.0, flow.period.0),
             (Sender::Floods, Limit::Declared) => (0, flow.period.0),

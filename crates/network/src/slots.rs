@@ -4,6 +4,8 @@
 
 use crate::mesh::Mesh;
 use crate::{Cycles, Flow, NetworkError};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The slots of each flow.
 #[derive(Clone, PartialEq, Eq, Debug)]

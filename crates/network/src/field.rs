@@ -1,0 +1,241 @@
+//! A network of nodes in simulation: who hears whom, what comes when, and the run, in which every node is the state machine that a
+//! machine would have. The same network and seed give the same run.
+
+use crate::frame::{Name, NodeId, Package, Version};
+use crate::node::{Effect, Node, Refused, Settings};
+use crate::scope::Description;
+use alloc::collections::BinaryHeap;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use tactus_time::{Duration, Instant};
+
+/// A node hears another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// Who hears.
+    pub to: usize,
+    /// From the end of a frame to its arrival.
+    pub delay: Duration,
+    /// Frames of a million that are lost.
+    pub loss: u32,
+}
+
+/// A node and when it is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    /// What it says of itself.
+    pub description: Description,
+    /// When it comes,
+    pub comes: Instant,
+    /// and when it goes: what it has is lost.
+    pub goes: Instant,
+    /// Who hears it.
+    pub links: Vec<Link>,
+}
+
+/// An owner hands over a version of an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// When,
+    pub time: Instant,
+    /// at which node.
+    pub node: usize,
+    /// What it is.
+    pub package: Package,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A network, and what happens to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// What is the same at all nodes.
+    pub settings: Settings,
+    /// Time of a byte on the air or on the wire.
+    pub byte: Duration,
+    /// All nodes.
+    pub members: Vec<Member>,
+    /// What is delivered, in the order of time.
+    pub deliveries: Vec<Delivery>,
+    /// How long it is watched.
+    pub duration: Duration,
+    /// All chance grows from it.
+    pub seed: u64,
+}
+
+/// What happened at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Happened {
+    /// It hosts a version from now on.
+    Installed(Name, Version),
+    /// It hosts it no longer.
+    Removed(Name, Version),
+    /// It has no room for it.
+    NoRoom(Name, Version),
+    /// What was delivered was refused.
+    Refused(Name, Version, Refused),
+}
+
+/// What one node sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sent {
+    /// Frames.
+    pub frames: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Run {
+    /// When, at which node, what, in the order of time.
+    pub events: Vec<(Instant, usize, Happened)>,
+    /// By node.
+    pub sent: Vec<Sent>,
+    /// Frames that arrived.
+    pub received: u64,
+    /// Frames that were lost on a link.
+    pub lost: u64,
+    /// What nodes host at the end, with its bytes as they have them.
+    pub hosted: Vec<(usize, Name, Version, Vec<u8>)>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Next {
+    Goes(usize),
+    Comes(usize),
+    Delivered(usize),
+    Arrives(usize, Rc<[u8]>),
+    Wakes(usize),
+}
+
+struct Running<'a> {
+    field: &'a Field,
+    nodes: Vec<Option<Node>>,
+    wakes: Vec<Instant>,
+    /// Until when each sends.
+    busy: Vec<Instant>,
+    queue: BinaryHeap<Reverse<(Instant, u64, Next)>>,
+    serial: u64,
+    random: u64,
+    run: Run,
+}
+
+impl Field {
+    /// Lets it run.
+    pub fn run(&self) -> Run {
+        let many = self.members.len();
+        let mut it = Running {
+            field: self,
+            nodes: (0..many).map(|_| None).collect(),
+            wakes: alloc::vec![Instant::NEVER; many],
+            busy: alloc::vec![Instant::ZERO; many],
+            queue: BinaryHeap::new(),
+            serial: 0,
+            random: self.seed,
+            run: Run { sent: alloc::vec![Sent::default(); many], ..Run::default() },
+        };
+        for (n, member) in self.members.iter().enumerate() {
+            it.push(member.comes, Next::Comes(n));
+            it.push(member.goes, Next::Goes(n));
+        }
+        for (n, delivery) in self.deliveries.iter().enumerate() {
+            it.push(delivery.time, Next::Delivered(n));
+        }
+        let end = Instant::ZERO.saturating_add(self.duration);
+        while let Some(Reverse((now, _, next))) = it.queue.pop().filter(|Reverse((now, ..))| *now < end) {
+            it.step(now, next);
+        }
+        for (n, node) in it.nodes.iter().enumerate().filter_map(|(n, node)| Some((n, node.as_ref()?))) {
+            let bytes = |app| node.bytes(app).unwrap_or_default().to_vec();
+            it.run.hosted.extend(node.hosts().map(|(app, version)| (n, app, version, bytes(app))));
+        }
+        it.run
+    }
+}
+
+impl Running<'_> {
+    fn push(&mut self, time: Instant, next: Next) {
+        if time < Instant::NEVER {
+            self.serial += 1;
+            self.queue.push(Reverse((time, self.serial, next)));
+        }
+    }
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random >> 33
+    }
+
+    fn step(&mut self, now: Instant, next: Next) {
+        match next {
+            Next::Comes(n) => {
+                let member = &self.field.members[n];
+                let (id, seed) = (NodeId(n as u32), self.field.seed);
+                self.nodes[n] = Some(Node::new(id, member.description.clone(), self.field.settings, seed));
+                self.with(now, n, |node, put| node.start(put));
+            }
+            Next::Goes(n) => {
+                self.nodes[n] = None;
+                self.wakes[n] = Instant::NEVER;
+            }
+            Next::Delivered(k) => {
+                let it = &self.field.deliveries[k];
+                let (app, version) = (it.package.app, it.package.version);
+                let mut refused = None;
+                self.with(now, it.node, |node, put| {
+                    refused = node.deliver(now, it.package.clone(), &it.bytes, put).err();
+                });
+                self.run.events.extend(refused.map(|why| (now, it.node, Happened::Refused(app, version, why))));
+            }
+            Next::Arrives(n, bytes) => {
+                self.run.received += u64::from(self.nodes[n].is_some());
+                self.with(now, n, |node, put| {
+                    // Nobody sends what is none here.
+                    let _ = node.receive(now, &bytes, put);
+                });
+            }
+            Next::Wakes(n) => {
+                // Others are of times before something else was due.
+                if self.wakes[n] == now {
+                    self.wakes[n] = Instant::NEVER;
+                    self.with(now, n, |node, put| node.advance(now, put));
+                }
+            }
+        }
+    }
+
+    /// Lets a node that is there do something, and takes what it does.
+    fn with(&mut self, now: Instant, n: usize, act: impl FnOnce(&mut Node, &mut dyn FnMut(Effect<'_>))) {
+        let Some(mut node) = self.nodes[n].take() else { return };
+        act(&mut node, &mut |effect| match effect {
+            Effect::Send(bytes) => self.send(now, n, bytes),
+            Effect::Installed(app, version) => self.run.events.push((now, n, Happened::Installed(app, version))),
+            Effect::Removed(app, version) => self.run.events.push((now, n, Happened::Removed(app, version))),
+            Effect::NoRoom(app, version) => self.run.events.push((now, n, Happened::NoRoom(app, version))),
+        });
+        let next = node.next().max(now);
+        self.nodes[n] = Some(node);
+        if next < self.wakes[n] {
+            self.wakes[n] = next;
+            self.push(next, Next::Wakes(n));
+        }
+    }
+
+    fn send(&mut self, now: Instant, n: usize, bytes: &[u8]) {
+        let field = self.field;
+        let length = field.byte.checked_mul(bytes.len() as u64).unwrap_or(Duration::MAX);
+        let end = self.busy[n].max(now).saturating_add(length);
+        self.busy[n] = end;
+        let sent = &mut self.run.sent[n];
+        (sent.frames, sent.bytes) = (sent.frames + 1, sent.bytes + bytes.len() as u64);
+        let bytes: Rc<[u8]> = bytes.into();
+        for link in &field.members[n].links {
+            if link.loss > 0 && self.draw() % 1_000_000 < u64::from(link.loss) {
+                self.run.lost += 1;
+            } else {
+                self.push(end.saturating_add(link.delay), Next::Arrives(link.to, bytes.clone()));
+            }
+        }
+    }
+}
