@@ -37,6 +37,17 @@ pub fn text(summary: &Summary) -> String {
         text += &lines::bad(format!("{} call{plural} refused to {}", grouped(task.refused), task.name));
         text.push('\n');
     }
+    for task in &summary.tasks {
+        let reasons = [
+            (task.arrivals_lost, "lost: as many jobs as may wait waited already"),
+            (task.arrivals_dropped, "dropped, since they came early"),
+        ];
+        for (count, why) in reasons.into_iter().filter(|(count, _)| *count > 0) {
+            let (plural, were) = if count == 1 { ("", "was") } else { ("s", "were") };
+            text += &lines::bad(format!("{} arrival{plural} of {} {were} {why}", grouped(count), task.name));
+            text.push('\n');
+        }
+    }
     for restart in &summary.restarts {
         let component = restart.component_name.clone().unwrap_or_else(|| restart.component.to_string());
         let (count, time) = (restart.count, restart.time);
@@ -187,11 +198,13 @@ fn row(level: &LevelSummary) -> Vec<String> {
         (None, true) => "–".to_string(),
         (None, false) => brief(level.tardiness_max),
     };
+    // Where promises of the level ceased to bind, the ratio is of the jobs before.
+    let until = if level.void > 0 { " (until void)" } else { "" };
     vec![
         level.level.map_or("all".to_string(), |level| level.to_string()),
         jobs(&level.jobs),
         grouped(level.jobs.missed),
-        level.worst_over_bound.map_or("–".to_string(), |ratio| format!("{ratio:.3}")),
+        level.worst_over_bound.map_or("–".to_string(), |ratio| format!("{ratio:.3}{until}")),
         level.worst_task.clone().unwrap_or("–".to_string()),
         tardiness,
     ]

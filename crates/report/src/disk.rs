@@ -42,7 +42,7 @@ fn table(out: &mut String, disk: &DiskSummary) {
         }
         length(out, client.deadline);
         length(out, client.bound);
-        bar(out, client.worst_over_bound);
+        bar(out, client.worst_over_bound, None);
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table>\n");

@@ -44,14 +44,19 @@ pub(crate) fn misses(out: &mut String, n: u64) {
 }
 
 /// Worst ÷ bound as a bar with a tick where the bound lies.
-pub(crate) fn bar(out: &mut String, ratio: Option<f64>) {
+///
+/// `void`: why the promise ceased to bind, if it did; the figure is of the jobs before.
+pub(crate) fn bar(out: &mut String, ratio: Option<f64>, void: Option<&str>) {
     let Some(ratio) = ratio else {
         out.push_str("<td class=\"bound none\" data-v=\"-1\">no bound</td>");
         return;
     };
     let class = if ratio > 1.0 { " over" } else { "" };
     let width = (ratio * BOUND_AT).clamp(0.0, 100.0);
-    let text = if ratio.is_finite() { percent(ratio) } else { "∞".into() };
+    let mut text = if ratio.is_finite() { percent(ratio) } else { "∞".into() };
+    if let Some(why) = void {
+        put(&mut text, format_args!(" <span class=\"tag\" title=\"{}\">until void</span>", escape(why)));
+    }
     put(
         out,
         format_args!(
@@ -87,7 +92,8 @@ fn level_row(out: &mut String, level: &LevelSummary, summary: &Summary) {
     for d in [level.response.map(|s| s.median), level.response.map(|s| s.p99), level.response.map(|s| s.max)] {
         length(out, d);
     }
-    bar(out, level.worst_over_bound);
+    let void = (level.void > 0).then_some("promises of its tasks ceased to bind; this is of the jobs before");
+    bar(out, level.worst_over_bound, void);
     match &level.worst_task {
         Some(name) => {
             let task = summary.tasks.iter().find(|t| t.name == *name);
@@ -162,7 +168,11 @@ pub(crate) fn chains(summary: &Summary) -> String {
 
 fn task_row(out: &mut String, task: &TaskSummary) {
     let (id, name) = (task.id.0, escape(&task.name));
-    let removed = if task.removed_at.is_some() { " <span class=\"tag\">removed</span>" } else { "" };
+    let removed = match (task.removed_at, &task.void) {
+        (Some(_), _) => " <span class=\"tag\">removed</span>".to_owned(),
+        (None, Some(why)) => format!(" <span class=\"tag\" title=\"{}\">void</span>", escape(why)),
+        (None, None) => String::new(),
+    };
     put(
         out,
         format_args!(
@@ -188,7 +198,7 @@ fn task_row(out: &mut String, task: &TaskSummary) {
         }
         PromiseSummary::None => none(out),
     }
-    bar(out, task.worst_over_bound);
+    bar(out, task.worst_over_bound, task.void.as_deref());
     length(out, Some(task.tardiness_max));
     num(out, task.preemptions as f64, &count(task.preemptions));
     num(out, task.migrations as f64, &count(task.migrations));

@@ -387,3 +387,19 @@ fn the_checks_reasons_printed_lines_and_a_panics_place_are_told_as_text() {
     }
     assert!(page.contains("Why the check refused the system") && !page.contains("<hello>"));
 }
+
+#[test]
+fn what_was_promised_until_a_promise_ceased_to_bind_is_marked() {
+    let (view, trace) = made_up(6, 1, false);
+    let mut summary = judge(&view, &trace);
+    let marks = |summary: &tactus_trace::Summary| {
+        let page = html(&view, &trace, summary, &Details::default());
+        (page.matches(">void</span>").count(), page.matches(">until void</span>").count())
+    };
+    assert_eq!(marks(&summary), (0, 0));
+    let task = summary.tasks.iter_mut().find(|it| it.worst_over_bound.is_some()).expect("one has a bound");
+    task.void = Some("job 3 took more than the 2 ms assumed of it".into());
+    let level = task.level;
+    summary.levels.iter_mut().filter(|it| it.level == level).for_each(|it| it.void = 1);
+    assert_eq!(marks(&summary), (1, 2), "the task, its ratio and that of its level");
+}

@@ -1,12 +1,20 @@
 //! The verdict in one sentence: made here once, told by the command, the report and the console's reader alike.
 
-use crate::{Broken, MonitorSummary, Summary, Verdict, VoidBy, What};
+use crate::{Broken, MonitorSummary, PromiseSummary, Summary, TaskSummary, Verdict, VoidBy, What};
 use std::fmt::Write;
 
 impl Summary {
     /// What became of the promises, in one sentence without a full stop.
     pub fn headline(&self) -> String {
-        self.outcome() + &self.late_processes()
+        let mut text = self.outcome();
+        // Where nothing was promised the number of all misses is told already; a broken promise stands alone.
+        if matches!(self.verdict, Verdict::Held | Verdict::Void | Verdict::Stopped | Verdict::NoJobEnded) {
+            text.push_str(&self.beside_promises());
+        }
+        if !matches!(self.verdict, Verdict::Broken(_)) {
+            text.push_str(&self.lost_arrivals());
+        }
+        text + &self.late_processes()
     }
 
     /// Deadlines that processes missed, whatever became of the promises.
@@ -77,6 +85,27 @@ impl Summary {
             1 => "1 job missed its deadline".to_owned(),
             n => format!("{n} jobs missed their deadlines"),
         }
+    }
+
+    /// `; 14 jobs of tasks that were promised nothing missed their deadlines (log 14)`
+    fn beside_promises(&self) -> String {
+        let beside = self.tasks.iter().filter(|it| it.promise == PromiseSummary::None && it.jobs.missed > 0);
+        let (each, all): (Vec<String>, Vec<u64>) =
+            beside.map(|it| (format!("{} {}", it.name, it.jobs.missed), it.jobs.missed)).unzip();
+        match all.iter().sum() {
+            0u64 => String::new(),
+            1 => format!("; 1 job of a task that was promised nothing missed its deadline ({})", each.join(", ")),
+            n => format!("; {n} jobs of tasks that were promised nothing missed their deadlines ({})", each.join(", ")),
+        }
+    }
+
+    fn lost_arrivals(&self) -> String {
+        let lost = self.tasks.iter().filter(|it| it.arrivals_lost > 0);
+        let one = |it: &TaskSummary| match it.arrivals_lost {
+            1 => format!("; 1 arrival of {} was lost", it.name),
+            n => format!("; {n} arrivals of {} were lost", it.name),
+        };
+        lost.map(one).collect()
     }
 
     fn lost_ones(&self) -> String {

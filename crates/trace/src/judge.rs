@@ -76,6 +76,14 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     }
     let mut total = JobCounts::default();
     tasks.iter().for_each(|t| total.add(&t.jobs));
+    for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::ArrivalLost) {
+        if let Some(task) = r.task.and_then(|t| tasks.get_mut(t.index())) {
+            match r.arg == ARRIVED_EARLY {
+                true => task.arrivals_dropped += 1,
+                false => task.arrivals_lost += 1,
+            }
+        }
+    }
     let mut refused: u64 = 0;
     for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Refused) {
         let sum = match r.task {
@@ -111,6 +119,9 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         heaps: view.heaps.clone(),
     }
 }
+
+/// The `arg` of an [`EventKind::ArrivalLost`] of an arrival that was dropped since it came early.
+const ARRIVED_EARLY: u64 = 0;
 
 impl JobCounts {
     fn add(&mut self, other: &JobCounts) {
@@ -236,6 +247,8 @@ fn task_summary(
         tardiness_max,
         charged,
         charged_mean: charged.map(|c| c.mean()),
+        arrivals_lost: 0,
+        arrivals_dropped: 0,
         preemptions: jobs.iter().map(|j| u64::from(j.preemptions)).sum(),
         migrations: jobs.iter().map(|j| u64::from(j.migrations)).sum(),
         exhausted: jobs.iter().map(|j| u64::from(j.exhausted)).sum(),
@@ -264,6 +277,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
             tardiness_bound: None,
             worst_over_bound: None,
             worst_task: None,
+            void: 0,
             preemptions: 0,
             migrations: 0,
             exhausted: 0,
@@ -271,6 +285,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
         let mut responses = Vec::new();
         for (task, jobs) in tasks.iter().zip(jobs).filter(|(t, _)| t.level == level) {
             sum.tasks += 1;
+            sum.void += u64::from(task.void.is_some());
             sum.jobs.add(&task.jobs);
             responses.extend(jobs.iter().filter(|job| !job.idle).filter_map(Job::response));
             sum.tardiness_max = sum.tardiness_max.max(task.tardiness_max);

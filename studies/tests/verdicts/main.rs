@@ -1,5 +1,6 @@
 //! The verdict of the judge over runs in which something goes wrong: reconfigurations that are refused, components that are stopped.
 
+mod beside;
 mod events;
 mod failing;
 mod refused;

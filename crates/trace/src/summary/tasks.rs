@@ -87,6 +87,10 @@ pub struct TaskSummary {
     /// Charge of the completed jobs on average.
     #[serde(rename = "charged_mean_ns", serialize_with = "some_nanos")]
     pub charged_mean: Option<Duration>,
+    /// Arrivals without a job, since 16 jobs of the task waited already.
+    pub arrivals_lost: u64,
+    /// Arrivals without a job, since they came early and the file has such ones dropped.
+    pub arrivals_dropped: u64,
     /// How often a job lost its core before it was finished.
     pub preemptions: u64,
     /// How often a job went on on another core than the one that it last ran on.
@@ -152,6 +156,8 @@ pub struct LevelSummary {
     pub worst_over_bound: Option<f64>,
     /// The task that has it.
     pub worst_task: Option<String>,
+    /// Tasks of which the promise ceased to bind; the ratio is of the jobs before.
+    pub void: u64,
     /// Preemptions of their jobs.
     pub preemptions: u64,
     /// Migrations of their jobs.
