@@ -8,27 +8,86 @@ fn page() -> String {
     std::fs::read_to_string(path).expect("docs/system-file.md")
 }
 
+/// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
+const PARTS: [(&str, &str); 17] = [
+    ("[system]", "[system]\nzzz = 1"),
+    ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
+    ("[machine]", "[machine]\nzzz = 1"),
+    ("[kernel]", "[kernel]\nzzz = 1"),
+    ("[[server]]", "[[server]]\nzzz = 1\nkind = 'zzz'"),
+    ("[[partition]]", "[[partition]]\nzzz = 1\nload = 'zzz'\nwindows = [{ zzz = 1 }]"),
+    ("[[change]]", "[[change]]\nzzz = 1"),
+    (
+        "[[task]]",
+        "[[task]]\nzzz = 1\noverrun = 'zzz'\nearly = 'zzz'\nrelease = 'zzz'\nexecution = { zzz = 1 }\nactual = { zzz = 1 }",
+    ),
+    ("[[chain]]", "[[chain]]\nzzz = 1"),
+    ("[[channel]]", "[[channel]]\nzzz = 1\nkind = 'zzz'\nsource = { zzz = 1 }"),
+    ("[[service]]", "[[service]]\nzzz = 1\norder = 'zzz'"),
+    (
+        "[[resource]]",
+        "[[resource]]\nzzz = 1\nprotocol = 'zzz'\noverrun = 'zzz'\n[[task]]\nsections = [{ zzz = 1 }]\nwaits = [{ zzz = 1 }]",
+    ),
+    ("[[monitor]]", "[[monitor]]\nzzz = 1\n[[monitor.automaton]]\nzzz = 1"),
+    ("[[component]]", "[[component]]\nzzz = 1\nrestarts = { zzz = 1 }"),
+    ("[[buffer]]", "[[buffer]]\nzzz = 1"),
+    ("[[device]]", "[[device]]\nzzz = 1\nkind = 'zzz'"),
+    (
+        "[[disk]]",
+        "[[disk]]\nzzz = 1\ndrive = 'zzz'\nqueue = 'zzz'\nmap = 'zzz'\nfaults = { zzz = 1 }\n[[disk.client]]\nzzz = 1",
+    ),
+];
+
+/// The part of the page with this head, up to the next one.
+fn part<'p>(page: &'p str, head: &str) -> &'p str {
+    let start = page.find(&format!("\n## `{head}`\n")).unwrap_or_else(|| panic!("the page has no part on {head}"));
+    let rest = &page[start + 1..];
+    rest.find("\n## ").map_or(rest, |end| &rest[..end])
+}
+
+/// The texts in quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
 #[test]
-fn the_page_has_every_key() {
-    // An unknown key in every table: the complaints list the keys that are known there.
-    let text = "\
-        zzz = 1\n[system]\nzzz = 1\n[policy]\nkind = \"mc2\"\nzzz = 1\n[machine]\nzzz = 1\n\
-        [[task]]\nzzz = 1\nexecution = { zzz = 1 }\nactual = { zzz = 1 }\n[[component]]\nzzz = 1\nrestarts = { zzz = 1 }\n[[buffer]]\nzzz = 1\n[[device]]\nzzz = 1\n\
-        [[server]]\nzzz = 1\n[[partition]]\nzzz = 1\nwindows = [{ zzz = 1 }]\n[[change]]\nzzz = 1\n[[chain]]\nzzz = 1\n[[disk]]\nzzz = 1\n[[disk.client]]\nzzz = 1\n[[monitor]]\nzzz = 1\n[[monitor.automaton]]\nzzz = 1\n";
-    let problems = System::parse_toml(text, Path::new("keys.toml")).expect_err("accepted");
-    let lists: Vec<_> = problems
-        .iter()
-        .filter_map(|problem| match &problem.complaint {
-            Complaint::UnknownKey { known, .. } => Some(known),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(lists.len(), 20, "{problems}");
+fn the_page_has_every_key_and_every_name_in_the_part_of_its_table() {
     let page = page();
-    for key in lists.into_iter().flatten() {
-        let spellings = [format!("`{key}`"), format!("`[{key}]`"), format!("`[[{key}]]`"), format!("{key} = ")];
-        assert!(spellings.iter().any(|spelling| page.contains(spelling)), "{key:?} is not on the page");
+    let mut missing = Vec::new();
+    let (mut keys, mut names) = (0, 0);
+    for (head, text) in PARTS {
+        let part = part(&page, head);
+        let problems = System::parse_toml(text, Path::new("keys.toml")).expect_err("accepted");
+        for problem in problems.iter() {
+            match &problem.complaint {
+                Complaint::UnknownKey { known, .. } => {
+                    keys += known.len();
+                    let there =
+                        |key: &str| [format!("`{key}`"), format!("{key} = ")].iter().any(|it| part.contains(it));
+                    missing.extend(known.iter().filter(|key| !there(key)).map(|key| format!("{head}: key {key}")));
+                }
+                Complaint::UnknownName { remedy, .. } => {
+                    names += quoted(remedy).count();
+                    let absent = quoted(remedy).filter(|name| !part.contains(&format!("\"{name}\"")));
+                    missing.extend(absent.map(|name| format!("{head}: name {name:?}")));
+                }
+                _ => {}
+            }
+        }
     }
+    // Tables without a part are found by the table of all.
+    let problems = System::parse_toml("zzz = 1", Path::new("keys.toml")).expect_err("accepted");
+    let tables = problems.iter().find_map(|problem| match &problem.complaint {
+        Complaint::UnknownKey { known, .. } => Some(known),
+        _ => None,
+    });
+    for table in tables.expect("zzz is unknown") {
+        if !PARTS.iter().any(|(head, _)| head.trim_matches(['[', ']']) == *table) {
+            missing.push(format!("{table}: no part of its own"));
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert!(keys > 170 && names > 25, "{keys} {names}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod common;
 mod merge;
 
+mod book;
 mod check;
 mod damage;
 mod disks;
