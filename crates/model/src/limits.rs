@@ -6,8 +6,20 @@ use tactus_time::Duration;
 pub const MAX_TASKS: usize = 240;
 /// The most user's own components of one system.
 pub const MAX_COMPONENTS: usize = 96;
-/// The most services that a component provides, and the most that it is granted.
+/// The most services that a component provides. It is granted fewer: see [`MAX_GRANTS`].
 pub const MAX_SERVICES: usize = 64;
+/// The most components of an image: schedulers, those of tasks of the built-in workload, and the file's own.
+pub const MAX_IMAGE_COMPONENTS: usize = 256;
+/// The most threads of an image: of tasks, of schedulers on each core, and spare ones.
+pub const MAX_IMAGE_THREADS: usize = 264;
+/// The most grants of a component, what its jobs need of their schedulers among them.
+pub const MAX_GRANTS: usize = 16;
+/// The longest name of a grant (bytes).
+pub const MAX_GRANT_NAME: usize = 24;
+/// Names of grants that the system gives.
+pub const SYSTEM_GRANTS: [&str; 5] = ["complete", "raise", "section", "event", "wait"];
+/// The most components that a call goes through, the scheduler among them.
+pub const MAX_CALL_DEPTH: usize = 8;
 /// The longest time that a file may name, and so the longest run.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// The shortest period. A machine with slow instructions has a longer one: see [`shortest_period`].
@@ -70,7 +82,7 @@ pub const DEFAULT_SHIFT: u8 = 1;
 pub const PAGE: u64 = 4096;
 /// The most spare threads of a component.
 pub const MAX_SPARES: usize = 24;
-/// The most brands of a component.
+/// The most brands of a component, and of all together.
 pub const MAX_BRANDS: usize = 32;
 /// The shortest tick of a brand, in instructions: what it takes from whoever runs stays below a hundredth.
 pub const INSTRUCTIONS_PER_TICK: u64 = 50_000;

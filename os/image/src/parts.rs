@@ -14,6 +14,16 @@ use tactus_abi::shared::{is_complete, COMPLETE, EVENT, NAME_BYTES, RAISE, SECTIO
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
+// A file that was accepted fits.
+const _: () = assert!(
+    tactus_model::MAX_IMAGE_COMPONENTS == MAX_COMPONENTS
+        && tactus_model::MAX_IMAGE_THREADS == MAX_THREADS
+        && tactus_model::MAX_BRANDS == MAX_BRANDS
+        && tactus_model::MAX_GRANTS == MAX_GRANTS
+        && tactus_model::MAX_GRANT_NAME == NAME_BYTES
+        && tactus_model::MAX_CALL_DEPTH == MAX_INVOCATIONS
+);
+
 /// The program of the built-in root scheduler.
 const BUILT_IN: usize = 0;
 /// The component that is the root scheduler.

@@ -7,6 +7,7 @@ mod component;
 mod counter;
 mod disk;
 mod health;
+mod image;
 mod impossible;
 mod misses;
 mod monitor;
@@ -118,6 +119,10 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     system.chains = release::chains(&draft, &system, out);
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);
+    }
+    // What is wrong already may be why it is too much.
+    if out.is_empty() {
+        image::check(&system, out);
     }
     reclaiming::check(&system, out);
     misses::check(&system, out);

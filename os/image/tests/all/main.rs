@@ -7,6 +7,7 @@ mod compiled;
 mod grants;
 mod iso;
 mod layout;
+mod limits;
 mod per_server;
 mod platform;
 mod programs;

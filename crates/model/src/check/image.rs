@@ -1,0 +1,133 @@
+//! What an image holds: its kernel has tables of a fixed length, so that a system which does not fit is refused before anything is
+//! built.
+
+use crate::problem::{Collector, Location};
+use crate::{
+    Body, Component, Schedulers, System, MAX_BRANDS, MAX_CALL_DEPTH, MAX_GRANTS, MAX_GRANT_NAME, MAX_IMAGE_COMPONENTS,
+    MAX_IMAGE_THREADS, SYSTEM_GRANTS,
+};
+use std::collections::HashSet;
+
+/// Finds what does not fit.
+pub(super) fn check(system: &System, out: &mut Collector) {
+    let line = system.components.first().map(|it| it.line).or(system.tasks.first().map(|it| it.line)).unwrap_or(1);
+    let place = Location { line, column: 1 };
+    let own = system.components.len();
+    let workloads = system.tasks.iter().filter(|task| task.body == Body::Workload).count();
+    let schedulers = 1 + child_schedulers(system);
+    let root_is_own = usize::from(system.platform.root.is_some());
+    let components = schedulers + workloads + own - root_is_own;
+    if components > MAX_IMAGE_COMPONENTS {
+        let why = format!(
+            "the system has {components} components, {workloads} of tasks of the built-in workload, {own} of its own and \
+             {schedulers} of schedulers; an image holds {MAX_IMAGE_COMPONENTS}"
+        );
+        out.refuse(place, "", why, "let tasks share a component, or leave some out");
+    }
+    let rights = || system.components.iter().map(|it| &it.rights);
+    let upcalls = schedulers + rights().filter(|it| it.scheduler.is_some()).count();
+    let spares: usize = rights().map(|it| it.threads).sum();
+    let threads = system.tasks.len() + upcalls * system.cores + spares;
+    if threads > MAX_IMAGE_THREADS {
+        let why = format!(
+            "the system has {threads} threads, one for each task, for each scheduler one on each core, and {spares} spare \
+             ones; an image holds {MAX_IMAGE_THREADS}"
+        );
+        out.refuse(place, "", why, "leave out tasks, schedulers or spare threads");
+    }
+    let brands: usize = rights().map(|it| it.brands).sum();
+    if brands > MAX_BRANDS {
+        let why = format!("its components may make {brands} brands together; an image holds {MAX_BRANDS}");
+        out.refuse(place, "", why, "lower brands of some");
+    }
+    for (number, component) in system.components.iter().enumerate() {
+        grants(system, number, component, out);
+    }
+    calls(system, out);
+}
+
+/// The servers that have a scheduler of their own.
+fn child_schedulers(system: &System) -> usize {
+    if system.scheduling.schedulers != Schedulers::PerServer {
+        return 0;
+    }
+    let servers = &system.scheduling.servers;
+    let mut with_tasks = HashSet::new();
+    for place in &system.scheduling.places {
+        with_tasks.extend(std::iter::successors(place.server, |server| servers.get(*server)?.parent));
+    }
+    with_tasks.len()
+}
+
+/// What the component may call: what its file grants it, and what its jobs need of their schedulers.
+fn grants(system: &System, number: usize, component: &Component, out: &mut Collector) {
+    let place = Location { line: component.line, column: 1 };
+    let subject = format!("component {:?}", component.name);
+    for grant in &component.uses {
+        if SYSTEM_GRANTS.contains(&&*grant.name) {
+            let why = format!("it uses a service under the name {:?}, which is the system's own", grant.name);
+            out.refuse(place, &subject, why, "choose another name");
+        } else if grant.name.len() > MAX_GRANT_NAME {
+            let why = format!("its name {:?} for a service has more than {MAX_GRANT_NAME} letters", grant.name);
+            out.refuse(place, &subject, why, "choose a shorter one");
+        }
+    }
+    if system.platform.root == Some(number) {
+        return;
+    }
+    let scheduling = &system.scheduling;
+    let tasks = || (0..system.tasks.len()).filter(|n| system.tasks[*n].body == Body::Component(number));
+    let ends = match scheduling.schedulers {
+        Schedulers::PerServer => {
+            let servers: HashSet<_> = tasks().map(|n| scheduling.places.get(n).and_then(|it| it.server)).collect();
+            servers.len().max(1)
+        }
+        Schedulers::Single => 1,
+    };
+    let signals = |n: usize| {
+        let program = scheduling.programs.get(n);
+        program.is_some_and(|program| !program.order.is_empty()) || system.request_calls(n) > 0
+    };
+    let needed = [
+        scheduling.places.iter().any(|task| task.raised_by == Some(number)),
+        tasks().any(|n| !scheduling.sections_of(n).is_empty()),
+        tasks().any(|n| scheduling.wait_limit(n).most > 0),
+        tasks().any(signals),
+    ];
+    let own = ends + needed.iter().filter(|needed| **needed).count();
+    if component.uses.len() + own > MAX_GRANTS {
+        let why = format!(
+            "it uses {} services, and {own} of the schedulers; {MAX_GRANTS} can be granted to a component",
+            component.uses.len()
+        );
+        out.refuse(place, &subject, why, "join some into one service");
+    }
+}
+
+/// A thread that migrates along calls keeps where it came from, and at the end of a job it calls the scheduler.
+fn calls(system: &System, out: &mut Collector) {
+    let components = &system.components;
+    // How many components a call goes through that begins in each, the scheduler included; there is no circle.
+    let mut deep: Vec<usize> =
+        (0..components.len()).map(|n| if system.platform.root == Some(n) { 1 } else { 2 }).collect();
+    for _ in 0..components.len().min(MAX_CALL_DEPTH) {
+        for n in 0..components.len() {
+            deep[n] = components[n].uses.iter().map(|grant| 1 + deep[grant.provider]).fold(deep[n], usize::max);
+        }
+    }
+    if let Some(n) = (0..components.len()).find(|n| deep[*n] > MAX_CALL_DEPTH) {
+        let mut at = n;
+        let mut names = vec![components[n].name.as_str()];
+        while let Some(next) = components[at].uses.iter().map(|it| it.provider).max_by_key(|next| deep[*next]) {
+            at = next;
+            names.push(&components[at].name);
+        }
+        let why = format!(
+            "calls from it go through {} components ({}), and then to the scheduler; {MAX_CALL_DEPTH} are possible in all",
+            names.len(),
+            names.join(" → ")
+        );
+        let place = Location { line: components[n].line, column: 1 };
+        out.refuse(place, &format!("component {:?}", components[n].name), why, "shorten the chain");
+    }
+}
