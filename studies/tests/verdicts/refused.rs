@@ -170,3 +170,29 @@ fn a_request_names_what_the_file_names() {
     assert_eq!(changing.changes[0].action, Action::Alter(Alteration { time: ms(5), ..Alteration::default() }));
     assert_eq!(changing.changes[2].action, Action::Alter(Alteration { period: ms(20), ..Alteration::default() }));
 }
+
+#[test]
+fn what_is_to_be_removed_before_it_begins_releases_nothing() {
+    for level in ["B", "C"] {
+        let core = if level == "C" { "" } else { "core = 0" };
+        let task = |name: &str, level: &str, core: &str, time: &str| {
+            format!("[[task]]\nname = '{name}'\nlevel = '{level}'\nperiod = '50 ms'\nexecution = '{time} ms'\n{core}\n")
+        };
+        // The core has no idle instant before 40 ms; by then all are requested, and that of `late`, which has a job, keeps the last waiting.
+        let text = format!(
+            "[system]\ncores = 1\nduration = '400 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'mc2'\n{}{}{}{}\
+             [[change]]\nat = '10 ms'\nadd = 'z'\n[[change]]\nat = '10 ms'\nadd = 'x'\n\
+             [[change]]\nat = '15 ms'\ntask = 'late'\nperiod = '80 ms'\n[[change]]\nat = '20 ms'\nremove = 'x'\n",
+            task("busy", "C", "", "40"),
+            task("x", level, core, "1"),
+            task("z", level, core, "1"),
+            task("late", "D", "", "20"),
+        );
+        let (system, promised) = planned(&text);
+        let trace = run(&system, &promised);
+        let summary = judge(&promised.view, &trace);
+        let released: Vec<u64> = summary.tasks.iter().map(|it| it.jobs.released).collect();
+        assert!(released[1] == 0 && released[2] > 3, "{level}: {released:?}");
+        assert_eq!(summary.verdict, Verdict::Held, "{level}: {}", summary.headline());
+    }
+}

@@ -289,8 +289,9 @@ impl Watch {
         let Some(barrier) = &shared.barrier else { return };
         let decided = barrier.requests.decided();
         self.requested = self.requested.max(decided);
-        for (own, request) in self.list[..decided].iter_mut().zip(barrier.requests.all()).skip(self.applied) {
-            let Target { applied: Some(at), alone, .. } = request.target else { continue };
+        for n in self.applied..decided {
+            let Target { applied: Some(at), alone, .. } = barrier.requests.all()[n].target else { continue };
+            let own = &mut self.list[n];
             for (task, budget) in own.budgets.iter().filter(|_| !alone) {
                 local.tasks[*task].full = *budget;
             }
@@ -301,6 +302,11 @@ impl Watch {
             }
             if let Some(task) = own.task {
                 local.act(task, own.action, at, &mut self.room);
+                // It releases nothing if its removal is requested already.
+                let mut later = self.list[n + 1..self.requested].iter();
+                if let Some(end) = later.find(|it| it.removes && it.task.is_some_and(|it| it.0 == task.0)) {
+                    local.tasks[task.0].end_at(end.at);
+                }
             }
         }
         self.applied = decided;
@@ -409,7 +415,7 @@ impl Reconfigure<Target> for Entry<'_, '_> {
     }
     /// Applies it at levels C and D.
     fn apply(&mut self, pending: &mut [Request]) {
-        let Request { action, target, .. } = &mut pending[0];
+        let Some((Request { action, target, .. }, later)) = pending.split_first_mut() else { return };
         target.applied = Some(self.records.now);
         for (task, budget) in &target.budgets {
             self.shared.tasks[*task].full = *budget;
@@ -417,6 +423,10 @@ impl Reconfigure<Target> for Entry<'_, '_> {
         if let Some(own) = target.own {
             let Shared { tasks, releases, .. } = &mut *self.shared;
             act(&mut tasks[own.0], releases, own, *action, self.records.now, self.room);
+            // It releases nothing if its removal is requested already.
+            if let Some(end) = later.iter().find(|it| it.removes() && it.target.task == target.task) {
+                tasks[own.0].end_at(end.at);
+            }
         }
     }
 }
