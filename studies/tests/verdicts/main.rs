@@ -1,6 +1,8 @@
 //! The verdict of the judge over runs in which something goes wrong: reconfigurations that are refused, components that are stopped.
 
 mod beside;
+mod changed;
+mod culprits;
 mod events;
 mod failing;
 mod refused;

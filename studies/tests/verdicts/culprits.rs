@@ -152,16 +152,16 @@ type Found = (&'static str, BTreeMap<String, BTreeMap<String, u64>>);
 
 /// A job as the raw records tell it.
 #[derive(Default, Clone)]
-struct Seen {
-    release: u64,
-    completed: Option<u64>,
+pub struct Seen {
+    pub release: u64,
+    pub completed: Option<u64>,
     told: u64,
     exhausted: bool,
     /// Stretches of time on a core.
     ran: Vec<(u64, u64)>,
 }
 
-fn seen(trace: &Trace) -> BTreeMap<(u16, u32), Seen> {
+pub fn seen(trace: &Trace) -> BTreeMap<(u16, u32), Seen> {
     let mut jobs: BTreeMap<(u16, u32), Seen> = BTreeMap::new();
     for records in &trace.cores {
         let mut running: Option<((u16, u32), u64)> = None;
@@ -193,7 +193,7 @@ fn seen(trace: &Trace) -> BTreeMap<(u16, u32), Seen> {
 }
 
 /// When the job had had all of `assumed`, if it needed more.
-fn exceeded(job: &Seen, assumed: u64) -> Option<u64> {
+pub fn exceeded(job: &Seen, assumed: u64) -> Option<u64> {
     let mut left = assumed;
     let total: u64 = job.ran.iter().map(|(from, to)| to - from).sum();
     for (from, to) in &job.ran {
