@@ -6,6 +6,7 @@
 
 pub mod call;
 pub mod card;
+pub mod console;
 pub mod counters;
 pub mod frames;
 pub mod image;

@@ -13,8 +13,10 @@ use crate::thread::{state, Thread};
 use crate::{
     brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, slice, tree, upcall,
 };
+use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
 use tactus_abi::call::{reason, BrandOperation, Call, Error, PANIC_PIECES};
+use tactus_abi::console::Lines;
 use tactus_abi::image::role;
 use tactus_abi::layout::MAX_INVOCATIONS;
 use tactus_abi::shared::{cause::Cause, event};
@@ -45,7 +47,10 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::Return) => return give_back(core, [a0, a1]),
         Some(Call::ReturnWide) => return give_back_wide(core),
         Some(Call::Notify) => notify(thread, a0),
-        Some(Call::Text) => text(thread, a0, [a1, a2, a3, a4]),
+        Some(Call::Text) => {
+            let held = text(thread, a0, [a1, a2, a3, a4]);
+            return answer_with(core, held);
+        }
         Some(Call::Finish) => finish(core, thread, a0),
         Some(Call::Panic) if a0 != 0 => last_words(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Panic) => {
@@ -198,21 +203,27 @@ fn last_words(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error
     if length > 32 {
         return Err(Error::BadArgument);
     }
-    let said = &component::get(thread.component).pieces;
-    let next = |pieces| (pieces < PANIC_PIECES).then_some(pieces + 1);
-    let Ok(piece) = said.fetch_update(Relaxed, Relaxed, next) else { return Err(Error::Exhausted) };
     let mut bytes = bytes_of(words);
     for byte in &mut bytes {
         // Nothing but text reaches the terminal.
         *byte = if (b' '..=b'~').contains(byte) { *byte } else { b'?' };
     }
-    say!(
-        "tactus: panic {}.{piece}: {}|",
-        thread.component,
-        core::str::from_utf8(&bytes[..length as usize]).unwrap_or("?")
-    );
-    Ok(())
+    let said = core::str::from_utf8(&bytes[..length as usize]).unwrap_or("?");
+    let component = thread.component;
+    let pieces = &component::get(component).pieces;
+    let write = |lines: &mut Lines| {
+        if lines.room() < LONGEST_PIECE {
+            return Err(Error::Busy);
+        }
+        let next = |pieces| (pieces < PANIC_PIECES).then_some(pieces + 1);
+        let piece = pieces.fetch_update(Relaxed, Relaxed, next).map_err(|_| Error::Exhausted)?;
+        writeln!(lines, "tactus: panic {component}.{piece}: {said}|").map_err(|_| Error::Busy)
+    };
+    serial::offer(write).ok_or(Error::Busy)?.0
 }
+
+/// What a piece is written with, and ends a line of somebody else's.
+const LONGEST_PIECE: usize = 80;
 
 fn bytes_of(words: [u64; 4]) -> [u8; 32] {
     let mut bytes = [0; 32];
@@ -222,21 +233,24 @@ fn bytes_of(words: [u64; 4]) -> [u8; 32] {
     bytes
 }
 
-/// `(length, w0, w1, w2, w3)`.
-fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<(), Error> {
+/// `(length, w0, w1, w2, w3)`: how many bytes are held until the port takes them.
+fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<[u64; 2], Error> {
     let component = component::get(thread.component);
-    if !component.has_role(role::CONSOLE) {
+    if length > 0 && !component.has_role(role::CONSOLE) {
         path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
     }
     if length > 32 {
         return Err(Error::BadArgument);
     }
     let bytes = &bytes_of(words)[..length as usize];
-    match component.is_root() {
-        true => serial::write(bytes),
-        false => serial::write_of(thread.component, component.has_role(role::DISK), bytes),
+    let write = |lines: &mut Lines| match component.is_root() {
+        true => lines.say(bytes),
+        false => lines.say_of(thread.component, component.has_role(role::DISK), bytes),
+    };
+    match serial::offer(write) {
+        Some((true, held)) => Ok([held as u64, 0]),
+        _ => Err(Error::Busy),
     }
-    Ok(())
 }
 
 /// `(code)`.

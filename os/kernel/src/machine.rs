@@ -1,6 +1,7 @@
 //! What is known of the machine and of the system from the start on; the end of the run.
 
 use crate::arch::port::{halt, out8};
+use crate::arch::serial;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The run's end, for the emulator's exit status.
@@ -64,6 +65,7 @@ pub fn timer_counts(ticks: u64) -> u64 {
 
 /// Ends the run: the emulator leaves with the code, a real machine stops.
 pub fn end(code: u8) -> ! {
+    serial::flush();
     out8(0xf4, code);
     halt()
 }

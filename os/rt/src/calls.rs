@@ -156,16 +156,49 @@ pub fn notify(core: u8) -> Result<(), Error> {
     outcome(call(Call::Notify, [core.into(), 0, 0, 0, 0, 0]).0, ())
 }
 
-/// Writes text to the console.
+/// How often the console is asked at most. One that takes nothing for so long is not there.
+const PATIENCE: usize = 100_000;
+
+/// Until it is not answered with `Busy`: then the kernel holds as much text as it can, or another core writes.
+fn patiently<T>(ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    for _ in 0..PATIENCE {
+        match ask() {
+            Err(Error::Busy) => core::hint::spin_loop(),
+            other => return other,
+        }
+    }
+    Err(Error::Busy)
+}
+
+/// Writes text to the console. It waits for the port here, where the caller is charged for it and can be preempted.
 pub fn text(text: &str) {
+    let ask = |words: [u64; 6]| {
+        let (status, [held, _]) = call(Call::Text, words);
+        outcome(status, held)
+    };
     for part in text.as_bytes().chunks(32) {
-        let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(part.chunks(8)) {
+        let mut words = [part.len() as u64, 0, 0, 0, 0, 0];
+        for (word, bytes) in words[1..].iter_mut().zip(part.chunks(8)) {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_le_bytes(padded);
         }
-        call(Call::Text, [part.len() as u64, words[0], words[1], words[2], words[3], 0]);
+        match patiently(|| ask(words)) {
+            Ok(0) => {}
+            Ok(_) => drain(),
+            // Nobody reads it.
+            Err(_) => return,
+        }
+    }
+}
+
+/// Until the port has taken what the kernel holds.
+fn drain() {
+    for _ in 0..PATIENCE {
+        if call(Call::Text, [0; 6]) == (0, [0, 0]) {
+            return;
+        }
+        core::hint::spin_loop();
     }
 }
 
@@ -263,7 +296,9 @@ pub fn finish(code: u8) -> ! {
 
 /// A piece of what the component says before it gives up: its length, 1 to 32, and the bytes.
 pub fn last_words(words: [u64; 5]) -> Result<(), Error> {
-    outcome(call(Call::Panic, [words[0], words[1], words[2], words[3], words[4], 0]).0, ())
+    patiently(|| outcome(call(Call::Panic, [words[0], words[1], words[2], words[3], words[4], 0]).0, ()))?;
+    drain();
+    Ok(())
 }
 
 /// The component gives up, as if it had faulted.

@@ -1,96 +1,91 @@
-//! The console: the first serial port, written byte by byte.
+//! The console's port: the first serial one. A call passes on what it takes at once; what is left is held, and passed on by whoever
+//! asks next, at the latest at the end of the run.
 
 use super::port::{in8, out8};
+use core::cell::UnsafeCell;
 use core::fmt;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tactus_abi::console::Lines;
 
 const BASE: u16 = 0x3f8;
+
+/// How many bytes an empty port takes.
+static QUEUE: AtomicUsize = AtomicUsize::new(1);
+/// So often a call fills it at most: an emulated port is empty again at once.
+const BURSTS: usize = 4;
 
 /// Sets the port to 115,200 baud, eight bits, no parity.
 pub fn set_up() {
     for (offset, value) in [(1, 0), (3, 0x80), (0, 1), (1, 0), (3, 3), (2, 0xc7), (4, 0x0b)] {
         out8(BASE + offset, value);
     }
-}
-
-/// Who has begun the line that is being written: 0 nobody, it is complete; [`SYSTEM`], or a component's number and one more. Cores
-/// that write at the same time may break each other's lines, but never so that a component's text begins one.
-static LINE: AtomicU32 = AtomicU32::new(0);
-/// The kernel and the root scheduler.
-const SYSTEM: u32 = u32::MAX;
-/// What a line of any other component begins with, and no line of the system's; a number may stand behind the stroke.
-const MARK: &[u8] = b"| ";
-
-/// Writes what the kernel or the root scheduler says, on a line of its own.
-pub fn write(bytes: &[u8]) {
-    if !matches!(LINE.load(Relaxed), 0 | SYSTEM) {
-        put(b'\n');
-    }
-    bytes.iter().for_each(|&byte| put(byte));
-    if let Some(&last) = bytes.last() {
-        LINE.store(if last == b'\n' { 0 } else { SYSTEM }, Relaxed);
+    // It says so if it has the queue that was just switched on.
+    if in8(BASE + 2) & 0xc0 == 0xc0 {
+        QUEUE.store(16, Ordering::Relaxed);
     }
 }
 
-/// Writes what a component says: each line is marked, and nothing but text is passed on, so that none is taken for the system's. The
-/// mark of a component of which a record is read from its lines has its number, so that none is taken for another's.
-pub fn write_of(component: u16, numbered: bool, bytes: &[u8]) {
-    let own = u32::from(component) + 1;
-    for &byte in bytes {
-        let begun = LINE.load(Relaxed);
-        if begun != own {
-            if begun != 0 {
-                put(b'\n');
-            }
-            let (stroke, space) = MARK.split_at(1);
-            stroke.iter().for_each(|&byte| put(byte));
-            if numbered {
-                put_number(component);
-            }
-            space.iter().for_each(|&byte| put(byte));
-        }
-        let is_text = byte == b'\n' || !byte.is_ascii_control();
-        put(if is_text { byte } else { b'?' });
-        LINE.store(if byte == b'\n' { 0 } else { own }, Relaxed);
-    }
-}
+struct Shared(UnsafeCell<Lines>);
 
-fn put_number(number: u16) {
-    let mut unit = 10_000;
-    while unit > 1 && number < unit {
-        unit /= 10;
-    }
-    while unit > 0 {
-        put(b'0' + (number / unit % 10) as u8);
-        unit /= 10;
-    }
-}
+// SAFETY: whoever has set `BUSY` has it alone.
+unsafe impl Sync for Shared {}
 
-fn put(byte: u8) {
-    // Bounded, so that a missing port cannot hold the kernel.
-    for _ in 0..100_000 {
-        if in8(BASE + 5) & 0x20 != 0 {
+static LINES: Shared = Shared(UnsafeCell::new(Lines::new()));
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Writes something and passes on what the port takes at once: how many bytes are held still. None if another core is at it.
+pub fn offer<R>(write: impl FnOnce(&mut Lines) -> R) -> Option<(R, usize)> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
+    let lines = unsafe { &mut *LINES.0.get() };
+    let result = write(lines);
+    for _ in 0..BURSTS {
+        if lines.held() == 0 || !is_empty() {
             break;
         }
+        (0..QUEUE.load(Ordering::Relaxed)).map_while(|_| lines.take()).for_each(|byte| out8(BASE, byte));
     }
-    out8(BASE, byte);
+    let held = lines.held();
+    BUSY.store(false, Ordering::Release);
+    Some((result, held))
 }
 
-/// For `write!`.
+/// Whether the port has taken all that it was given.
+fn is_empty() -> bool {
+    in8(BASE + 5) & 0x20 != 0
+}
+
+/// Waits until the port has taken all that is held: before the run and at its end. A port that takes nothing, and a core that does not
+/// go on, are waited for so long at most.
+pub fn flush() {
+    for _ in 0..1_000_000 {
+        if let Some(((), 0)) = offer(|_| ()) {
+            return;
+        }
+    }
+}
+
+/// Writes what the kernel says before the run or at its end.
 pub struct Console;
 
 impl fmt::Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        write(text.as_bytes());
+        // A piece of a line is far shorter than what can be held once all is passed on.
+        while !offer(|lines| lines.say(text.as_bytes())).is_some_and(|it| it.0) {
+            flush();
+        }
         Ok(())
     }
 }
 
-/// Prints a line on the console.
+/// Prints a line on the console and waits for the port.
 macro_rules! say {
     ($($part:tt)*) => {{
         use core::fmt::Write as _;
         let _ = writeln!($crate::arch::serial::Console, $($part)*);
+        $crate::arch::serial::flush();
     }};
 }
 

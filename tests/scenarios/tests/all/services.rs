@@ -284,3 +284,20 @@ fn printed_lines_and_a_panics_text_and_place_are_told() {
     let silent = Finished::run(&path, &["--no-console"]);
     assert!(!silent.said.output.contains("says") && silent.text("report.html").contains("talker: job 2 says 9\n"));
 }
+
+#[test]
+fn what_components_write_themselves_on_two_cores_is_text_in_marked_lines() {
+    let folder = Scratch::new("babblers");
+    let of_it = |name: &str, core: u64| {
+        task(name, false, 0).replace("core = 0", &format!("core = {core}\ncomponent = \"babbler\""))
+    };
+    let parts = part("babbler", "console = true") + &of_it("left", 0) + &of_it("right", 1);
+    let path = system(&folder, "", &parts);
+    let text = std::fs::read_to_string(&path).expect("just written");
+    folder.write("system.toml", &text.replace("cores = 1", "cores = 2"));
+    let run = Finished::run(&path, &[]);
+    let forged: Vec<&str> = run.log.lines().filter(|line| line.contains("forged")).collect();
+    assert!(forged.len() > 700, "{} lines: {}", forged.len(), run.log);
+    assert!(forged.iter().all(|line| line.starts_with("| ")), "{}", run.log);
+    assert!(forged.iter().all(|line| line.chars().all(|it| (' '..='~').contains(&it))), "{forged:?}");
+}
