@@ -6,6 +6,7 @@
 mod changes;
 mod disk;
 mod monitor;
+mod numbers;
 mod partition;
 mod service;
 mod tree;
@@ -267,6 +268,7 @@ impl Kept {
         if stored.format != FORMAT {
             return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
         }
+        numbers::check(&serde_json::from_str(text).map_err(|error| error.to_string())?)?;
         let changes = stored.changes;
         let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), stored.cores)).transpose()?;
         let count = changes.as_ref().map_or(0, |changes| changes.list.len());
@@ -385,9 +387,11 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
     use tactus_monitor::{Action, Automaton, Monitor, Occurrence, Property, Transition};
+    use tactus_record::{EventKind, Record};
     use tactus_task::{Overrun, ServerKind};
-    use tactus_time::CoreSet;
+    use tactus_time::{CoreSet, Instant};
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now, Target};
 
@@ -413,8 +417,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_kept_of_a_run_is_read_back_as_it_was() {
+    fn kept() -> Kept {
         let tasks = vec![
             task("nav", Some(Level::A), Promise::Response(Duration::from_micros(7))),
             task("map", Some(Level::C), Promise::Tardiness(Duration::ZERO)),
@@ -441,7 +444,7 @@ mod tests {
             absent: false,
             rank: Rank::Fixed(4),
         };
-        let supply = Some((Duration::from_nanos(1), Duration::from_nanos(9), ServerKind::Misses));
+        let supply = Some((Duration::from_micros(100), Duration::from_micros(900), ServerKind::Periodic));
         let write_backs = Some(Duration::from_nanos(3));
         let server = ServerView { supply, write_backs, background: true, absent: true, ..root.clone() };
         let tree = TreeView {
@@ -457,7 +460,7 @@ mod tests {
                 },
                 TreeChange::Begins(1),
                 TreeChange::Ends(1),
-                TreeChange::Lengths { server: 1, budget: None, period: Some(Duration::from_nanos(5)) },
+                TreeChange::Lengths { server: 1, budget: None, period: Some(Duration::from_micros(5)) },
             ],
             per_server: true,
             ceilings: None,
@@ -468,7 +471,7 @@ mod tests {
         let (name, policy) = ("n".into(), "MC²".into());
         let now = |promise| Now {
             there: true,
-            period: Duration::from_nanos(9),
+            period: Duration::from_micros(9),
             deadline: Duration::from_nanos(8),
             promise,
             budget: Some(deadline),
@@ -586,9 +589,66 @@ mod tests {
             console: vec!["brake: hello".into()],
             colours: Some(crate::ColourUse { colours: 2, apart: true, ..crate::ColourUse::default() }),
         };
-        let kept = Kept { view, details };
+        Kept { view, details }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_run_is_read_back_as_it_was() {
+        let kept = kept();
         let again = Kept::from_json(&kept.to_json()).expect("what was just written");
         assert_eq!(format!("{again:?}"), format!("{kept:?}"));
+    }
+
+    /// Whatever stands below a value, by the way there.
+    fn numbers(value: &Value, way: &str, out: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(key, it)| numbers(it, &format!("{way}/{key}"), out)),
+            Value::Array(list) => list.iter().enumerate().for_each(|(n, it)| numbers(it, &format!("{way}/{n}"), out)),
+            Value::Number(_) => out.push(way.to_string()),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn whatever_number_is_another_one_the_run_is_judged_or_refused() {
+        let good: Value = serde_json::from_str(&kept().to_json()).expect("what was just written");
+        let mut all = Vec::new();
+        numbers(&good, "", &mut all);
+        let record = |(time, kind, task, core): (u64, EventKind, u16, u8)| Record {
+            time: Instant::from_nanos(time),
+            arg: 0,
+            job: 0,
+            task: Some(TaskId(task)),
+            kind,
+            level: 0,
+            core: CoreId(core),
+            ticket: 0,
+        };
+        let of_core = |core: u8| {
+            let task = u16::from(core);
+            let all =
+                [EventKind::Release, EventKind::Dispatch, EventKind::Complete].into_iter().zip([0, 1_000, 99_000_000]);
+            all.map(|(kind, time)| record((time, kind, task, core))).collect()
+        };
+        let trace = Trace { cores: vec![of_core(0), of_core(1)], dropped: vec![0; 2], ..Trace::default() };
+        let (mut judged, mut refused, mut astray) = (0, 0, Vec::new());
+        for (way, number) in all.iter().flat_map(|way| [0, 1, 7, 200, 1 << 31, 1 << 63, u64::MAX].map(|it| (way, it))) {
+            let mut run = good.clone();
+            *run.pointer_mut(way).expect("it was found there") = number.into();
+            let text = run.to_string();
+            let judge = || {
+                Kept::from_json(&text)
+                    .ok()
+                    .map(|kept| crate::html(&kept.view, &trace, &kept.judge(&trace), &kept.details))
+            };
+            match std::panic::catch_unwind(judge) {
+                Ok(Some(page)) => judged += usize::from(page.len() > 1_000),
+                Ok(None) => refused += 1,
+                Err(_) => astray.push(format!("{way} = {number}")),
+            }
+        }
+        assert!(astray.is_empty(), "{astray:?}");
+        assert!(judged > 300 && refused > 100, "{judged} {refused}");
     }
 
     #[test]
