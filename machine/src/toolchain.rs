@@ -4,7 +4,7 @@
 //! does), cargo compiles `core` and `alloc` along with the kernel; that takes an option which stable compilers
 //! accept when asked with `RUSTC_BOOTSTRAP`, and this is the only use that Tactus makes of it.
 
-use super::{FLOATING_POINT_TARGET, TARGET};
+use super::{supervised, FLOATING_POINT_TARGET, TARGET};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -151,12 +151,12 @@ impl Toolchain {
         Ok(Toolchain { network, ..self })
     }
 
-    /// Cargo, to be started in `root`, whose `.cargo/config.toml` holds the compiler's options for the bare machine.
+    /// Cargo, which ends with this command, to be started in `root`, whose `.cargo/config.toml` holds the compiler's options for the bare machine.
     pub fn cargo(&self, root: &Path) -> Command {
         let mut command = match self.network {
-            Network::Fetching | Network::Offline => Command::new(&self.cargo),
+            Network::Fetching | Network::Offline => supervised::command_of_many(&self.cargo),
             Network::Cut => {
-                let mut command = Command::new("unshare");
+                let mut command = supervised::command_of_many("unshare");
                 command.args(["-rn", "--"]).arg(&self.cargo);
                 command
             }

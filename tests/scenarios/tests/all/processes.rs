@@ -81,6 +81,32 @@ fn whatever_signal_ends_a_run_nothing_runs_on_and_no_memory_file_is_left() {
 }
 
 #[test]
+fn whatever_signal_ends_a_build_neither_cargo_nor_what_a_build_script_began_runs_on() {
+    const SCRIPT: &str = "fn main() { std::process::Command::new(\"sleep\").arg(\"900\").status().unwrap(); }";
+    for signal in ["TERM", "INT", "KILL"] {
+        let scratch = Scratch::new("building");
+        for folder in ["slow/src", "here"] {
+            fs::create_dir_all(scratch.path().join(folder)).expect("below the temporary folder");
+        }
+        scratch.write("slow/Cargo.toml", "[package]\nname = \"slow\"\nedition = \"2021\"\n[workspace]\n");
+        scratch.write("slow/build.rs", SCRIPT);
+        scratch.write("slow/src/main.rs", "fn main() {}");
+        scratch.write(
+            "long.toml",
+            &(LONG.to_string() + "component = \"slow\"\n[[component]]\nname = \"slow\"\ncrate = \"slow\"\n"),
+        );
+        let mut run = call(scratch.path(), &["run", "long.toml"]).spawn().expect("the command starts");
+        let sleeps = || at_work(scratch.path()).iter().any(|(_, name)| name == "sleep");
+        assert!(soon(sleeps), "the build script was not started");
+        let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
+        assert!(sent.is_ok_and(|it| it.success()), "kill -s {signal}");
+        run.wait().expect("it ended");
+        let ended = soon(|| at_work(scratch.path()).is_empty());
+        assert!(ended, "{signal} left {:?}", at_work(scratch.path()));
+    }
+}
+
+#[test]
 fn a_second_run_of_a_system_is_refused_and_does_not_disturb_the_first() {
     let scratch = Scratch::new("twice");
     let mut first = begun(&scratch);
