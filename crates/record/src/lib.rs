@@ -245,6 +245,9 @@ pub enum CallRefusal {
     TooOften = 1,
     /// It signals a request or an answer that it has not sent.
     NotSent = 2,
+    /// Its jobs have written less often than they ended to a sampling channel that they are to write; told at the end of the run. The
+    /// record's `job`: how often.
+    NotWritten = 3,
 }
 
 impl CallRefusal {
@@ -254,6 +257,7 @@ impl CallRefusal {
             0 => CallRefusal::NotDeclared,
             1 => CallRefusal::TooOften,
             2 => CallRefusal::NotSent,
+            3 => CallRefusal::NotWritten,
             _ => return None,
         })
     }

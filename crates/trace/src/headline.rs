@@ -73,6 +73,10 @@ impl Summary {
             let calls = if task.refused == 1 { "call was" } else { "calls were" };
             let _ = write!(text, "; {} {calls} refused to {}", task.refused, task.name);
         }
+        for (task, written) in self.tasks.iter().filter_map(|task| Some((task, task.written?))) {
+            let (jobs, name) = (task.jobs.completed, &task.name);
+            let _ = write!(text, "; {jobs} jobs of {name} wrote {written} messages to a sampling channel");
+        }
         for (disk, slow) in self.disks.iter().filter_map(|disk| Some((disk, disk.slow.as_ref()?))) {
             let _ = write!(text, "; disk {}: promises did not bind {}", disk.name, slow.sentence());
         }

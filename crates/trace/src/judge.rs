@@ -10,7 +10,7 @@ use crate::{
     promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
 };
 use crate::{CoreSummary, Distribution, MonitorSummary, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
-use tactus_record::{EventKind, FaultKind};
+use tactus_record::{CallRefusal, EventKind, FaultKind, Record};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Reads the trace against the promises. Never panics, whatever the trace holds; what makes no sense in it is passed
@@ -72,6 +72,12 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
     for r in trace.cores.iter().flatten().filter(|r| r.kind == EventKind::Removed) {
         if let Some(task) = r.task.and_then(|t| tasks.get_mut(t.index())) {
             task.removed_at = Some(task.removed_at.map_or(r.time, |t: Instant| t.min(r.time)));
+        }
+    }
+    let unwritten = |r: &&Record| r.kind == EventKind::CallRefused && r.arg == CallRefusal::NotWritten as u64;
+    for r in trace.cores.iter().flatten().filter(unwritten) {
+        if let Some(task) = r.task.and_then(|task| tasks.get_mut(task.index())) {
+            task.written = Some(task.written.map_or(r.job, |least| least.min(r.job)));
         }
     }
     let mut total = JobCounts::default();
@@ -253,6 +259,7 @@ fn task_summary(
         migrations: jobs.iter().map(|j| u64::from(j.migrations)).sum(),
         exhausted: jobs.iter().map(|j| u64::from(j.exhausted)).sum(),
         refused: 0,
+        written: None,
         promise: match task.promise {
             Promise::Response(bound) => PromiseSummary::Response { bound },
             Promise::Tardiness(bound) => PromiseSummary::Tardiness { bound },

@@ -149,6 +149,9 @@ pub(crate) fn void(
             Some(CallRefusal::TooOften) => {
                 format!("job {} called the scheduler far more often than is declared", r.job)
             }
+            Some(CallRefusal::NotWritten) => {
+                format!("its jobs wrote to a sampling channel {} times, less often than they ended", r.job)
+            }
             Some(CallRefusal::NotSent) => format!("job {} signalled a message that it had not sent", r.job),
             _ => format!("job {} called for what its task does not declare", r.job),
         });

@@ -236,6 +236,8 @@ fn wanted_ring(system: &System, restarts: u64) -> u64 {
         turns(system, n).saturating_mul(each).saturating_add(quota::records(system, n, jobs(system, TaskId(n as u16))))
     };
     let all = worst_core(system, 1, of_task).saturating_add(worst_periods(system)).saturating_add(restarts);
+    // One of each source that has not written.
+    let all = all.saturating_add(system.channels.len() as u64);
     let watches = |(_, it): &(String, Occurrence)| it.kind.is_of_components();
     let watched = system.monitors.iter().flat_map(|monitor| &monitor.events).any(watches);
     let ring = ring_for(all.saturating_mul(5) / 4).max(SMALLEST_RING);

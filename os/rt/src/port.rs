@@ -49,6 +49,11 @@ impl ObservedPort {
         self.0.writer
     }
 
+    /// Whether each message takes the place of the one before.
+    pub fn is_sampling(self) -> bool {
+        self.0.kind == SAMPLING
+    }
+
     /// What it is of a service.
     pub fn service(self) -> Option<ServicePort> {
         ServicePort::of(self.0.service)

@@ -184,6 +184,13 @@ impl Recovery {
         self.stopped.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }
 
+    /// Whether the component has begun anew since the run began.
+    pub fn has_restarted(&self, component: u64) -> bool {
+        let own = self.supervised(component).map(|it| &it.count);
+        let other = || self.externally.iter().find(|it| u64::from(it.component) == component).map(|it| &it.count);
+        own.or_else(other).is_some_and(|count| count.load(Ordering::Relaxed) > 0)
+    }
+
     /// Whether no component is ever restarted.
     pub fn is_empty(&self) -> bool {
         self.supervised.is_empty() && self.externally.is_empty()

@@ -99,6 +99,9 @@ pub struct TaskSummary {
     pub exhausted: u64,
     /// Calls of its jobs that the scheduler refused, since they were not the task's to make or too many.
     pub refused: u64,
+    /// How often its jobs wrote to a sampling channel, if that was less often than they ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<u32>,
     /// What was promised.
     pub promise: PromiseSummary,
     /// Longest response ÷ bound, or greatest tardiness ÷ bound; jobs unfinished at the end count with the time that

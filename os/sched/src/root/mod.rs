@@ -157,7 +157,7 @@ fn refuse<P: Policy>(mut running: Borrowed<'static, Core<P>>, why: CallRefusal) 
     }
     match why {
         CallRefusal::NotDeclared => NOT_DECLARED,
-        CallRefusal::NotSent => NOT_SENT,
+        CallRefusal::NotSent | CallRefusal::NotWritten => NOT_SENT,
         CallRefusal::TooOften => TOO_OFTEN,
     }
 }
@@ -585,6 +585,19 @@ fn report_end<P: Policy>(running: Option<Borrowed<'static, Core<P>>>, cores: &'s
     }
 }
 
+/// Tells which sources of sampling channels have written less often than their jobs ended here. Memory that began anew with its component
+/// says nothing of what was.
+fn tell_unwritten(state: &mut CoreState, now: Instant) {
+    let CoreState { system, counts, ring, core, .. } = state;
+    let ended = |task: TaskId| counts.get(task.index()).map_or(0, |counts| counts.finished);
+    for (task, written) in ports::sampled(&system.channels).filter(|(task, written)| *written < ended(*task)) {
+        let home = system.cards().get(task.index()).map(|card| card.home);
+        if !home.is_some_and(|home| system.recovery.has_restarted(home)) {
+            quota::put_refusal((ring, *core), now, (task, written as u32), CallRefusal::NotWritten);
+        }
+    }
+}
+
 /// The run is over on this core.
 #[cold]
 fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
@@ -593,6 +606,7 @@ fn end(state: &mut CoreState, look: ClockReading) -> ClockReading {
     (state.limit, state.lone_limit) = (Instant::ZERO, Instant::ZERO);
     (state.short_limit, state.arrival_limit) = (Instant::ZERO, Instant::ZERO);
     (state.thread, state.timeout) = (IDLE, NO_TIMEOUT);
+    tell_unwritten(state, look.now);
     state.quotas.report((&mut state.ring, state.core), look.now);
     state.ring.end(look.now, OwnRegion::of(state.core).refused());
     look

@@ -1,5 +1,5 @@
 //! What was written through channels: the root scheduler sees how many messages each source has written and how many were taken, so that
-//! whoever signals a request or an answer has sent one.
+//! whoever signals a request or an answer has sent one, and that a source which does not write is told.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -38,4 +38,11 @@ pub fn is_sent(channels: &[Channel], call: EventCall) -> bool {
     let Some(channel) = channels.iter().find(|it| it.event == Some(event)) else { return true };
     let written = channel.port.written();
     channel.told.swap(written, Ordering::Relaxed) != written || channel.port.is_full()
+}
+
+/// The sources of sampling channels, and how often each has written.
+#[cold]
+pub fn sampled(channels: &[Channel]) -> impl Iterator<Item = (TaskId, u64)> + '_ {
+    let sources = channels.iter().filter(|it| it.port.is_sampling());
+    sources.map(|it| (TaskId(it.port.writer() as u16), it.port.written()))
 }

@@ -127,7 +127,7 @@ impl Quotas {
         let Some(quota) = self.of(task) else { return };
         quota.refused = quota.refused.saturating_add(1);
         if quota.refused == 1 {
-            put((ring, core), clock::now(), (task, job), (EventKind::CallRefused, why as u64));
+            put_refusal((ring, core), clock::now(), (task, job), why);
         }
     }
 
@@ -138,6 +138,11 @@ impl Quotas {
             put((ring, core), now, (TaskId(task as u16), 0), (EventKind::Refused, quota.refused));
         }
     }
+}
+
+/// Records what the task did.
+pub fn put_refusal(ring: (&mut TraceRing, u8), time: Instant, job: (TaskId, u32), why: CallRefusal) {
+    put(ring, time, job, (EventKind::CallRefused, why as u64));
 }
 
 fn put((ring, core): (&mut TraceRing, u8), time: Instant, (task, job): (TaskId, u32), (kind, arg): (EventKind, u64)) {

@@ -100,3 +100,20 @@ fn latencies_ages_and_queues_that_do_not_fit_are_refused_with_a_remedy() {
         assert!(said.output.contains(words), "{words}: {}", said.output);
     }
 }
+
+#[test]
+fn a_source_of_a_sampling_channel_that_never_writes_is_told_and_one_that_does_is_not() {
+    let silent = ("forgotten", "kind = 'sampling'\nrefresh-period = '15 ms'\nlatency = '60 ms'");
+    let (_scratch, path) = pair("silent-source", 1, "", &[("attitude", SAMPLING), silent]);
+    let run = Finished::run(&path, &[]);
+    let words = "20 jobs of gyro wrote 0 messages to a sampling channel";
+    assert!(run.said.output.contains(words) && run.text("report.html").contains(words), "{}", run.said.output);
+    let of = |name: &str| run.summary.task(name).json().clone();
+    assert_eq!(of("gyro")["written"], 0, "{}", of("gyro"));
+    assert!(of("gyro")["void"].as_str().is_some_and(|why| why.contains("sampling channel 0 times")), "{}", of("gyro"));
+    assert!(of("elevator")["written"].is_null() && of("elevator")["void"].is_null());
+    let (_scratch, path) = pair("writing-source", 1, "", &[("attitude", SAMPLING)]);
+    let honest = Finished::run(&path, &[]);
+    assert!(!honest.said.output.contains("to a sampling channel"), "{}", honest.said.output);
+    assert_eq!((honest.summary.outcome(), honest.summary.task("gyro").json()["void"].is_null()), ("held", true));
+}
