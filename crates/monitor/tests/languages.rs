@@ -225,6 +225,21 @@ fn graphs_that_are_no_automaton_are_refused_with_their_line_and_a_remedy() {
     }
 }
 
+#[test]
+fn linuxs_models_with_clocks_and_guards_are_refused_by_those() {
+    // What `nomiss`, `stall` and `opid` of `tools/verification/models` have that no automaton here has.
+    for (model, text, line, what) in [
+        ("nomiss", "\"__init_ready\" -> \"ready\";\n\"ready\" [label = \"ready\\nclk < DEADLINE_NS()\", color = green3];", 3, "clk < DEADLINE_NS()"),
+        ("nomiss", "\"__init_ready\" -> \"ready\";\n\"ready\" -> \"ready\" [ label = \"sched_wakeup\\ndl_replenish;reset(clk)\" ];", 3, "\"dl_replenish\" resets the clock \"clk\""),
+        ("nomiss", "\"__init_ready\" -> \"ready\";\n\"ready\" -> \"throttled\" [ label = \"dl_throttle;is_defer == 1\" ];", 3, "the guard \"is_defer == 1\""),
+        ("stall", "{node [shape = circle] \"enqueued\"};\n\"__init_dequeued\" -> \"dequeued\";\n\"enqueued\" [label = \"enqueued\\nclk < threshold_jiffies\"];", 4, "clk < threshold_jiffies"),
+        ("opid", "\"__init_any\" -> \"any\";\n\"any\" -> \"any\" [ label = \"sched_need_resched;irq_off == 1\\nsched_waking;irq_off == 1 && preempt_off == 1\" ];", 3, "the guard \"irq_off == 1\""),
+    ] {
+        let fault = read_dot(&format!("digraph state_automaton {{\n{text}\n}}"), model).expect_err(model);
+        assert!(fault.line == line && fault.reason.contains(what), "{model}: {fault}");
+    }
+}
+
 const IN_TURN: &str = include_str!("../../../examples/monitors/in-turn.hoa");
 
 #[test]
