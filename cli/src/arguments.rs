@@ -106,8 +106,8 @@ pub enum Command {
     Monitor(Monitor),
     /// Hold a trace of Linux against what the check promises for a system file
     ///
-    /// Reads what `trace-cmd report`, `perf script` or tracefs print of sched_switch and sched_waking, finds the thread of each task
-    /// by its name, and judges its jobs as those of any run. What the trace does not tell is said, and not held. See crates/linux/README.md.
+    /// Reads a trace.dat, or what `trace-cmd report`, `perf script` or tracefs print of it, finds the thread of each task by its name,
+    /// and judges its jobs as those of any run. What the trace does not tell is said, and not held. See crates/linux/README.md.
     #[command(after_help = "Examples:
   ./tactus judge system.toml --linux trace.txt
   ./tactus judge system.toml --linux trace.txt --thread control=rt-thread-7 --costs linux-costs.toml")]
@@ -389,7 +389,7 @@ pub struct Judge {
     /// The system file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The trace, as text
+    /// The trace: a trace.dat of version 6, or text
     #[arg(long, value_name = "TRACE")]
     pub linux: PathBuf,
     /// Which thread a task is, where it is not called like it: its name or its number, once for each task

@@ -23,7 +23,7 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
     let path = &arguments.linux;
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
     let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
-    let recording = tactus_linux::read_text(&bytes).map_err(wrong)?;
+    let recording = tactus_linux::read(&bytes).map_err(wrong)?;
     drop(bytes);
     lines::line("trace", told(&recording));
     let translated =

@@ -173,7 +173,7 @@ fn number(text: &str) -> Option<Thread> {
 }
 
 /// The state of a thread that leaves: a letter, several of them, or the kernel's bits.
-fn state_of(state: &str) -> Option<PrevState> {
+pub(crate) fn state_of(state: &str) -> Option<PrevState> {
     if let Ok(bits) = state.parse::<u64>() {
         return Some(of_bits(bits));
     }
