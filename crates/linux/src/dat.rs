@@ -118,7 +118,7 @@ fn read_page(page: &[u8], head: usize, cpu: u16, layouts: &Layouts, recording: &
             }
             30 => time = time.wrapping_add((cursor.number(4)? << 27) + delta),
             // The lower 59 bits of the time itself.
-            31 => time = time & !((1 << 59) - 1) | (cursor.number(4)? << 27) + delta,
+            31 => time = (time & !((1 << 59) - 1)) | ((cursor.number(4)? << 27) + delta),
             words => {
                 time = time.wrapping_add(delta);
                 let length = if words == 0 { cursor.number(4)?.saturating_sub(4) } else { words * 4 };

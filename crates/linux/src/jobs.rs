@@ -194,7 +194,10 @@ impl Walk {
                 return;
             }
             let last = self.grid.index(slept.time).unwrap_or(job.index);
-            if slept.blocked || released.is_none_or(|index| index <= last.max(job.index)) {
+            // A late thread sleeps for a moment only, and goes on with the job that is due.
+            let moment = step.time.since(slept.time) <= phase::latest_wakeup(self.grid.period);
+            let on = slept.blocked || (moment && last > job.index);
+            if on || released.is_none_or(|index| index <= last.max(job.index)) {
                 job.slept = None;
                 self.waited(step.time.since(slept.time));
                 return;
@@ -334,10 +337,11 @@ impl Walk {
         let ended = &mut self.life.entries[slept.entry];
         (ended.kind, ended.arg) = (RecordKind::Complete, charged.as_nanos());
         let before = self.job.take().map_or(Duration::ZERO, |job| job.charged.saturating_sub(charged));
-        let Some(index) = self.grid.released(by.time).filter(|index| self.next.is_none_or(|next| *index >= next))
-        else {
-            return self.shifted();
-        };
+        // Linux lets a thread sleep for a moment where the time that it wants to sleep until is over: its next job begins late.
+        let moment = by.time.since(slept.time) <= phase::latest_wakeup(self.grid.period);
+        let late = self.next.filter(|next| moment && self.grid.begin(*next) <= by.time);
+        let released = self.grid.released(by.time).filter(|index| self.next.is_none_or(|next| *index >= next));
+        let Some(index) = late.or(released) else { return self.shifted() };
         self.release(by, index);
         let number = index.saturating_sub(self.base) as u32;
         self.life.entries.extend(since.into_iter().map(|entry| Entry { job: number, ..entry }));

@@ -37,7 +37,7 @@ impl Page {
             self.word((delta as u32) << 5);
             self.word(data.len() as u32 + 4);
         } else {
-            self.word(data.len() as u32 / 4 | (delta as u32) << 5);
+            self.word((data.len() as u32 / 4) | ((delta as u32) << 5));
         }
         self.bytes.extend(data);
     }

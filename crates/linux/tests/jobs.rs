@@ -72,6 +72,7 @@ fn schedule(workers: &[Worker], markers: bool, random: &mut impl FnMut(usize) ->
             .expect("a text");
         }
     };
+    let naps = random(2) == 0;
     let mut now = 0;
     let mut ready: Vec<Ready> = Vec::new();
     let mut runs: Option<usize> = None;
@@ -135,8 +136,10 @@ fn schedule(workers: &[Worker], markers: bool, random: &mut impl FnMut(usize) ->
         let again = Ready { worker: n, job: job + 1, left, wait };
         if next > now {
             due.insert((next + latency(random), n), again);
+        } else if naps {
+            // As Linux does it: for a moment.
+            due.insert((now + 3, n), again);
         } else {
-            // It does not sleep.
             state = "R";
             ready.push(again);
         }
@@ -183,7 +186,7 @@ fn compare(seed: u64, overruns: bool, markers: bool) -> (usize, usize) {
     let zero = workers.iter().map(|it| it.phase).min().expect("workers") - 1_000;
     let jobs = tactus_trace::check::sequence(&trace);
     assert!(jobs.is_empty(), "seed {seed}: {jobs:?}\n{text}");
-    let (mut told, mut untold) = (0, 0);
+    let (mut told, mut untold, mut unclear) = (0, 0, false);
     for (n, worker) in workers.iter().enumerate() {
         let task = TaskId(n as u16);
         // A wake-up by chance just before those of the timer makes the phase a little earlier.
@@ -191,6 +194,11 @@ fn compare(seed: u64, overruns: bool, markers: bool) -> (usize, usize) {
             let (time, micros) = (time.as_nanos() / 1_000, micros.saturating_sub(zero));
             time + 60 >= micros && time <= micros + most
         };
+        // A wait that ends just as a period begins cannot be told from the end of a job.
+        if !markers && done[n].iter().zip(&worker.jobs).any(|(it, (_, wait))| it.late && wait.is_some()) {
+            unclear = true;
+            continue;
+        }
         let records = || trace.cores[0].iter().filter(|r| r.task == Some(task));
         let first = records().find(|r| r.kind == EventKind::Release).expect("a job");
         let base = (0..done[n].len()).find(|base| near(Instant::from_nanos(first.arg), done[n][*base].release, 21));
@@ -211,10 +219,6 @@ fn compare(seed: u64, overruns: bool, markers: bool) -> (usize, usize) {
             match r.kind {
                 EventKind::Complete => {
                     told += 1;
-                    // A wait that ends just as a period begins cannot be told from the end of a job.
-                    if !markers && job.late && given[r.job as usize].1.is_some() {
-                        continue;
-                    }
                     assert!(
                         near(r.time, job.completion, 1 + job.known - job.completion),
                         "seed {seed} {overruns} {markers}: {n} {} {job:?} at {}",
@@ -241,6 +245,9 @@ fn compare(seed: u64, overruns: bool, markers: bool) -> (usize, usize) {
         let ended = records().filter(|r| matches!(r.kind, EventKind::Complete | EventKind::Untold)).count();
         assert!(ended + 1 >= done.len(), "seed {seed}: {ended} of {} of {n}", done.len());
     }
+    if unclear {
+        return (told, untold);
+    }
     let summary = judge(&view, &trace);
     match summary.verdict {
         Verdict::NotJudged(_) => assert!(untold > 0, "seed {seed}"),
@@ -266,7 +273,8 @@ fn try_many(seeds: std::ops::Range<u64>) {
         }
     }
     println!("told and untold without overruns, with markers, with overruns, with both: {sums:?}");
-    assert!(sums[0].1 == 0 && sums[1].1 == 0 && sums[3].1 == 0 && sums[2].1 > 0, "{sums:?}");
+    // Without overruns a few are late all the same, by the others' work.
+    assert!(sums[0].1 * 100 < sums[0].0 && sums[1].1 == 0 && sums[3].1 == 0 && sums[2].1 > 0, "{sums:?}");
 }
 
 #[test]
