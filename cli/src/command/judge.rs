@@ -18,7 +18,11 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
     let system = System::read(&arguments.file).map_err(|problems| Failure::Input(problems.to_string()))?;
     let costs = costs::of_simulation(&arguments.costs, &system)?;
     subject::announce(&system);
-    let plan = promised(&system, costs);
+    let mut plan = promised(&system, costs);
+    for (view, task) in plan.view.tasks.iter_mut().zip(&system.tasks) {
+        // What a thread of Linux takes nobody knows before it has run.
+        view.assumed = task.execution;
+    }
 
     let path = &arguments.linux;
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
