@@ -3,7 +3,7 @@
 
 use super::Dice;
 use std::collections::BTreeMap;
-use tactus_analysis::{Bound, Check, TaskVerdict};
+use tactus_analysis::{Bound, Check, TaskCheck, TaskVerdict};
 use tactus_model::{Costs, Demand, System, Task};
 use tactus_record::EventKind;
 use tactus_time::{Duration, Instant, TaskId};
@@ -59,14 +59,20 @@ pub fn try_longest(
     Ok(worst)
 }
 
-/// The first task whose bound a run beats, with what it took.
+/// The first task whose bound a run beats, with what it took. Where the system changes, the longest of its bounds counts, and none where it
+/// has none at some time.
 pub fn beaten(system: &System, check: &Check, worst: &[Duration]) -> Option<(usize, Duration, Duration)> {
+    let bound = |task: &TaskCheck| match task.verdict {
+        TaskVerdict::Bounded { bound: Bound::Response(bound), .. } => Some(bound),
+        TaskVerdict::Bounded { bound: Bound::Tardiness(late), .. } => {
+            Some(system.tasks[task.task.index()].deadline + late)
+        }
+        TaskVerdict::Untested(_) | TaskVerdict::Fails { .. } => None,
+    };
     (0..system.tasks.len()).find_map(|n| {
-        let limit = match check.tasks[n].verdict {
-            TaskVerdict::Bounded { bound: Bound::Response(bound), .. } => bound,
-            TaskVerdict::Bounded { bound: Bound::Tardiness(late), .. } => system.tasks[n].deadline + late,
-            TaskVerdict::Untested(_) | TaskVerdict::Fails { .. } => return None,
-        };
+        let stages = std::iter::once(&check.tasks).chain(check.changes.iter().map(|change| &change.tasks));
+        let all: Option<Vec<Duration>> = stages.map(|tasks| bound(&tasks[n])).collect();
+        let limit = all?.into_iter().max()?;
         (worst[n] > limit).then_some((n, worst[n], limit))
     })
 }
