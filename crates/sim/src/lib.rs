@@ -85,8 +85,18 @@ pub fn simulate_with_arrivals(
 pub fn simulate_with_steps(
     setup: &PolicyConfig,
     duration: Duration,
-    (demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
+    (mut demand, arrivals): (impl FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>),
     steps: JobSteps,
+    costs: &Costs,
+) -> Result<Trace, Error> {
+    kept(setup, duration, (&mut demand, arrivals, steps), costs)
+}
+
+/// Not generic: compiled here, once and with care, whoever calls.
+fn kept(
+    setup: &PolicyConfig,
+    duration: Duration,
+    (demand, arrivals, steps): (&mut dyn FnMut(TaskId, u32) -> Duration, Vec<Arrivals<'_>>, JobSteps),
     costs: &Costs,
 ) -> Result<Trace, Error> {
     let mut keep = Keep::new(setup.cores);

@@ -5,8 +5,9 @@
 
 use crate::jobs::jobs;
 use crate::{run_end, schedule, SegmentKind, Trace, View};
+use std::fmt::Write as _;
 use tactus_record::EventKind;
-use tactus_time::{Instant, TaskId};
+use tactus_time::{CoreId, Instant, TaskId};
 
 /// The bytes of `trace.pftrace`.
 ///
@@ -17,19 +18,19 @@ use tactus_time::{Instant, TaskId};
 pub fn perfetto(view: &View, trace: &Trace) -> Vec<u8> {
     let segments = schedule(trace);
     let mut out = Vec::new();
-    let mut packet = |message: Message| Message::default().message(PACKET, message).append_to(&mut out);
+    let mut packet = |message: &Message| Message::append(&mut out, PACKET, &message.0);
 
-    packet(Message::default().number(SEQUENCE, 1).number(SEQUENCE_FLAGS, STATE_CLEARED).message(
-        TRACK_DESCRIPTOR,
-        Message::default().number(TRACK_UUID, SYSTEM).text(TRACK_NAME, &view.name).number(CHILD_ORDERING, EXPLICIT),
-    ));
+    let (mut outer, mut inner) = (Message::default(), Message::default());
+    inner.number(TRACK_UUID, SYSTEM).text(TRACK_NAME, &view.name).number(CHILD_ORDERING, EXPLICIT);
+    outer.number(SEQUENCE, 1).number(SEQUENCE_FLAGS, STATE_CLEARED).message(TRACK_DESCRIPTOR, &inner);
+    packet(&outer);
     let mut track = |uuid: u64, parent: u64, rank: u64, name: &str, counter: bool| {
-        let mut track = Message::default().number(TRACK_UUID, uuid).text(TRACK_NAME, name).number(PARENT_UUID, parent);
+        inner.anew().number(TRACK_UUID, uuid).text(TRACK_NAME, name).number(PARENT_UUID, parent);
         if counter {
-            track = track.message(COUNTER, Message::default());
+            inner.message(COUNTER, &Message::default());
         }
-        track = track.number(CHILD_ORDERING, EXPLICIT).number(SIBLING_RANK, rank);
-        packet(Message::default().number(SEQUENCE, 1).message(TRACK_DESCRIPTOR, track));
+        inner.number(CHILD_ORDERING, EXPLICIT).number(SIBLING_RANK, rank);
+        packet(outer.anew().number(SEQUENCE, 1).message(TRACK_DESCRIPTOR, &inner));
     };
     track(READY, SYSTEM, 0, "jobs released and not finished", true);
     for core in 0..trace.cores.len() as u64 {
@@ -44,32 +45,59 @@ pub fn perfetto(view: &View, trace: &Trace) -> Vec<u8> {
         }
     }
 
+    let mut name = String::new();
     for (time, event) in events(view, trace, &segments) {
-        let (kind, track) = match &event {
-            Event::End(track) => (SLICE_END, *track),
-            Event::Begin(track, _) => (SLICE_BEGIN, *track),
-            Event::Instant(track, _) => (INSTANT, *track),
+        let (kind, track) = match event {
+            Event::End(track) => (SLICE_END, track),
+            Event::Begin(track, _) => (SLICE_BEGIN, track),
+            Event::Instant(track, _) => (INSTANT, track),
             Event::Ready(_) => (COUNTER_VALUE, READY),
         };
-        let message = Message::default().number(EVENT_TYPE, kind).number(EVENT_TRACK, track);
-        let message = match &event {
-            Event::Begin(_, name) => message.text(EVENT_NAME, name),
-            Event::Instant(_, name) => message.text(EVENT_NAME, name),
-            Event::Ready(count) => message.number(EVENT_COUNT, *count),
-            Event::End(_) => message,
-        };
-        packet(Message::default().number(TIMESTAMP, time.as_nanos()).number(SEQUENCE, 1).message(TRACK_EVENT, message));
+        inner.anew().number(EVENT_TYPE, kind).number(EVENT_TRACK, track);
+        match event {
+            Event::Begin(_, slice) => {
+                name.clear();
+                slice.write(view, &mut name);
+                inner.text(EVENT_NAME, &name);
+            }
+            Event::Instant(_, name) => _ = inner.text(EVENT_NAME, name),
+            Event::Ready(count) => _ = inner.number(EVENT_COUNT, count),
+            Event::End(_) => {}
+        }
+        outer.anew().number(TIMESTAMP, time.as_nanos()).number(SEQUENCE, 1).message(TRACK_EVENT, &inner);
+        packet(&outer);
     }
     out
 }
 
 /// In this order at one instant, so that slices of a track never overlap.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(u64),
     Ready(u64),
     Instant(u64, &'static str),
-    Begin(u64, String),
+    Begin(u64, Slice),
+}
+
+/// What a slice is of. Very many are sorted: their names are made when they are written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Slice {
+    Job(TaskId, u32),
+    On(CoreId),
+    Ghost(u32, CoreId),
+    Scheduler,
+}
+
+impl Slice {
+    fn write(self, view: &View, out: &mut String) {
+        let written = match self {
+            Slice::Job(task, job) => write!(out, "{} #{job}", view.tasks[task.index()].name),
+            Slice::On(core) => write!(out, "core {core}"),
+            Slice::Ghost(job, core) => write!(out, "#{job} on core {core}"),
+            Slice::Scheduler => write!(out, "scheduler"),
+        };
+        debug_assert!(written.is_ok(), "a string takes what is written");
+    }
 }
 
 fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Instant, Event)> {
@@ -77,17 +105,17 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
     for s in segments {
         let task = s.task.filter(|t| t.index() < view.tasks.len());
         let core = CORES + u64::from(s.core.0);
-        let mut slice = |track, name| {
-            out.push((s.start, Event::Begin(track, name)));
+        let mut slice = |track, of| {
+            out.push((s.start, Event::Begin(track, of)));
             out.push((s.end, Event::End(track)));
         };
         match (s.kind, task) {
             (SegmentKind::Run, Some(t)) => {
-                slice(core, format!("{} #{}", view.tasks[t.index()].name, s.job));
-                slice(TASKS + u64::from(t.0), format!("core {}", s.core));
+                slice(core, Slice::Job(t, s.job));
+                slice(TASKS + u64::from(t.0), Slice::On(s.core));
             }
-            (SegmentKind::Ghost, Some(t)) => slice(GHOSTS + u64::from(t.0), format!("#{} on core {}", s.job, s.core)),
-            (SegmentKind::Scheduler, _) => slice(core, "scheduler".into()),
+            (SegmentKind::Ghost, Some(t)) => slice(GHOSTS + u64::from(t.0), Slice::Ghost(s.job, s.core)),
+            (SegmentKind::Scheduler, _) => slice(core, Slice::Scheduler),
             _ => {}
         }
     }
@@ -127,7 +155,7 @@ fn events(view: &View, trace: &Trace, segments: &[crate::Segment]) -> Vec<(Insta
             out.push((*time, Event::Ready(ready.max(0) as u64)));
         }
     }
-    out.sort();
+    out.sort_unstable();
     out
 }
 
@@ -167,31 +195,34 @@ const EVENT_COUNT: u32 = 30;
 struct Message(Vec<u8>);
 
 impl Message {
-    fn varint(&mut self, mut n: u64) {
+    /// The same one, empty: its memory is used again.
+    fn anew(&mut self) -> &mut Message {
+        self.0.clear();
+        self
+    }
+    fn varint(out: &mut Vec<u8>, mut n: u64) {
         while n >= 0x80 {
-            self.0.push(n as u8 | 0x80);
+            out.push(n as u8 | 0x80);
             n >>= 7;
         }
-        self.0.push(n as u8);
+        out.push(n as u8);
     }
-    fn number(mut self, field: u32, n: u64) -> Message {
-        self.varint(u64::from(field) << 3);
-        self.varint(n);
+    fn append(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+        Message::varint(out, u64::from(field) << 3 | 2);
+        Message::varint(out, bytes.len() as u64);
+        out.extend(bytes);
+    }
+    fn number(&mut self, field: u32, n: u64) -> &mut Message {
+        Message::varint(&mut self.0, u64::from(field) << 3);
+        Message::varint(&mut self.0, n);
         self
     }
-    fn bytes(mut self, field: u32, bytes: &[u8]) -> Message {
-        self.varint(u64::from(field) << 3 | 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend(bytes);
+    fn text(&mut self, field: u32, text: &str) -> &mut Message {
+        Message::append(&mut self.0, field, text.as_bytes());
         self
     }
-    fn text(self, field: u32, text: &str) -> Message {
-        self.bytes(field, text.as_bytes())
-    }
-    fn message(self, field: u32, message: Message) -> Message {
-        self.bytes(field, &message.0)
-    }
-    fn append_to(self, out: &mut Vec<u8>) {
-        out.extend(self.0);
+    fn message(&mut self, field: u32, message: &Message) -> &mut Message {
+        Message::append(&mut self.0, field, &message.0);
+        self
     }
 }
