@@ -140,6 +140,17 @@ pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
                 }
             }
         }
+        if let (Status::Shown, None, Some(figure)) = (statement.status, kept, &statement.figure) {
+            // A figure of tests is what they count.
+            let mut there = numbers(&statement.text);
+            for test in &statement.tests {
+                let path = test.rsplit_once("::").map_or(test.as_str(), |(path, _)| path);
+                there.extend(numbers(&text(path).unwrap_or_default().replace('_', "")));
+            }
+            for number in numbers(figure).into_iter().filter(|number| !there.contains(number)) {
+                tell(&number, "stands neither in the files of its tests nor in `kept`; keep it where a test looks");
+            }
+        }
         let words = statement.words();
         if words.first().is_some_and(|word| word.starts_with("studies/") && !root.join(word).is_file()) {
             tell(&words[0], "is no script that is there");

@@ -1,5 +1,7 @@
 //! The file read and held against its own rules, those that need no look at the tree.
 
+use crate::evidence::numbers;
+use crate::relation::fault;
 use crate::{Source, Statement, Status};
 use serde::Deserialize;
 use std::fmt;
@@ -31,6 +33,15 @@ pub enum Problem {
         /// The rule that it breaks, and what to do.
         rule: &'static str,
     },
+    /// A relation of a statement is none, or does not hold.
+    Relation {
+        /// The statement, as `source number`.
+        statement: String,
+        /// The relation.
+        relation: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// What a statement names is not in the tree.
     Absent {
         /// The statement, as `source number`.
@@ -57,6 +68,7 @@ impl fmt::Display for Problem {
                 write!(f, "{source}: number {expected} is not there; {source} has {} statements", source.count())
             }
             Problem::Rule { statement, rule } => write!(f, "{statement}: {rule}"),
+            Problem::Relation { statement, relation, why } => write!(f, "{statement}: the relation `{relation}` {why}"),
             Problem::Absent { statement, named, why, elsewhere } => {
                 write!(f, "{statement}: `{named}` {why}")?;
                 elsewhere.iter().try_for_each(|path| write!(f, "; {path} has one of that name"))
@@ -89,6 +101,11 @@ pub fn read(text: &str) -> Result<Vec<Statement>, Vec<Problem>> {
     for statement in &statements {
         let broken = rules(statement);
         problems.extend(broken.map(|rule| Problem::Rule { statement: statement.to_string(), rule }));
+        problems.extend(statement.relations.iter().filter_map(|relation| {
+            let whole = statement;
+            let (statement, relation) = (statement.to_string(), relation.clone());
+            fault(whole, &relation).map(|why| Problem::Relation { statement, relation, why })
+        }));
     }
     if problems.is_empty() {
         Ok(statements)
@@ -112,6 +129,13 @@ fn rules(it: &Statement) -> impl Iterator<Item = &'static str> {
         (
             it.status == Status::NotApplicable && !(it.tests.is_empty() && it.command.is_none()),
             "what cannot be asked has no evidence; leave `test` and `command` out, or choose another status",
+        ),
+        (
+            it.status == Status::Shown
+                && it.kept.is_some()
+                && it.relations.is_empty()
+                && !(numbers(&it.text).is_empty() || it.figure.as_deref().map(numbers).is_none_or(|it| it.is_empty())),
+            "its text has numbers and so has the kept figure; say in `relation` how they agree",
         ),
         (it.kept.is_some() && it.figure.is_none(), "`kept` says where a figure is kept; give the `figure`"),
         (

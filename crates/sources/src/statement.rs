@@ -149,6 +149,9 @@ pub struct Statement {
     pub figure: Option<String>,
     /// The file in which every number of `figure` stands.
     pub kept: Option<String>,
+    /// How the figure agrees with the text, see [`crate::relation`].
+    #[serde(default, rename = "relation", deserialize_with = "one_or_many")]
+    pub relations: Vec<String>,
     /// What is not shown and why, or how the evidence is to be read.
     pub note: Option<String>,
 }

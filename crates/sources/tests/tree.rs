@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use tactus_sources::evidence::{absent, find, numbers, Found};
-use tactus_sources::{page, read, Problem, Source, Statement, Status};
+use tactus_sources::{page, read, relation, Problem, Source, Statement, Status};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -88,6 +88,9 @@ fn nothing_is_shown_without_a_test_or_a_kept_figure_and_what_is_not_shown_says_w
     assert!(why("status = \"missing\"\nnote = \" \"").contains("a text is empty"));
     assert!(why("status = \"partly\"\nnote = \"n\"\ncommand = \"rm -r x\"").contains("begins with `./tactus`"));
     assert!(why("status = \"partly\"\nnote = \"n\"\ncommand = \"./tactus run 'x\"").contains("not closed"));
+    let kept = "status = \"shown\"\ncommand = \"./tactus check\"\nfigure = \"3 of 8\"\nkept = \"a.md\"";
+    assert!(shown(kept).is_ok());
+    assert!(why(&format!("{kept}\nrelation = \"8 <= 3\"")).contains("the relation `8 <= 3` does not hold"));
     assert!(shown("status = \"shown\"\ntest = \"a::b\"").is_ok());
 }
 
@@ -118,6 +121,7 @@ fn tests_figures_files_and_packages_that_are_not_in_the_tree_are_named() {
     assert!(why(&[here], "cargo test -p tactus-none", "", "").contains("no package of the workspace"));
     assert!(why(&[here], "studies/none.sh x", "", "").contains("`studies/none.sh` is no script"));
     assert!(why(&[], "./tactus study bdm", "1,234,567.5", "docs/measured/bdm.md").contains("`1234567.5 in docs/"));
+    assert!(why(&["crates/sources/tests/house.rs::x"], "", "7,654,321 rounds", "").contains("`7654321` stands neither"));
     assert!(why(&[], "./tactus study bdm", "0", "docs/none.md").contains("`docs/none.md` is not there"));
 }
 
@@ -131,6 +135,32 @@ fn a_test_is_a_function_with_its_attribute_a_line_of_a_macro_or_an_example_that_
     assert_eq!(find(text, "s1_x"), Found::Test);
     assert_eq!(find(text, "compile_fail"), Found::Nothing);
     assert_eq!(find("//! ```compile_fail,E0499", "compile_fail"), Found::Test);
+}
+
+#[test]
+fn a_relation_holds_between_a_figure_and_the_text_and_every_other_one_is_told() {
+    let mut row = statements().remove(0);
+    row.text = "At most 40 µs, half of 1,903.".into();
+    row.figure = Some("39.5 beside 2,000; 50 %".into());
+    let why = |relation: &str| relation::fault(&row, relation);
+    for holds in
+        ["39.5 <= 40", "2,000 / 39.5 > 40", "39.5 = 40 within 2 %", "50 % < 1", "39.5 * 50 % < 40", "39.5 >= 0"]
+    {
+        assert_eq!(why(holds), None, "{holds}");
+    }
+    for broken in ["39.5 > 40", "39.5 = 40 within 1 %", "39.5 = 40", "50 % >= 1", "2,000 / 39.5 < 40"] {
+        assert!(why(broken).is_some_and(|it| it.contains("does not hold")), "{broken}");
+    }
+    for none in ["39.5", "39.5 ~ 40", "39.5 <= forty", "39.5 + 2,000 <= 40", "39.5 = 40 within some"] {
+        assert!(why(none).is_some_and(|it| it.starts_with("is no") || it.starts_with("has a side")), "{none}");
+    }
+    assert!(why("38 <= 40").is_some_and(|it| it.contains("left side")));
+    assert!(why("39.5 <= 41").is_some_and(|it| it.contains("right side")));
+    row.figure = Some("41 µs".into());
+    row.kept = Some("docs/measured/bdm.md".into());
+    row.status = Status::Shown;
+    row.relations = vec!["39.5 <= 40".into()];
+    assert!(relation::fault(&row, "39.5 <= 40").is_some(), "what is measured anew is held against the text anew");
 }
 
 #[test]
