@@ -9,7 +9,7 @@ use std::path::Path;
 use tactus_generate::Random;
 use tactus_model::{Costs, System};
 use tactus_plan::plan;
-use tactus_record::{EventKind, Record, CHANGE_OVERLOADS};
+use tactus_record::{EventKind, Record, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{judge, Promise, Trace, Verdict, View};
 
@@ -457,7 +457,7 @@ fn changes_culprits_and_victims_are_the_same_in_twenty_thousand_systems() {
 
 /// A wrong record, by what is wrong with it.
 const WRONG: [&str; 9] = [
-    "a change that was refused is applied",
+    "a change that admission had refused is applied",
     "one by which a task began is refused",
     "one that was applied was not requested",
     "one is applied twice",
@@ -481,11 +481,15 @@ fn spoil(wrong: usize, drawing: &Drawing, trace: &Trace, pick: u64) -> Option<Tr
         (!all.is_empty()).then(|| all[pick as usize % all.len()])
     };
     let (core, n) = match wrong {
-        0 => one(&trace, EventKind::ChangeRefused)?,
+        // Whether a core could have taken what it refused on the way, execution times tell, which the judge does not know.
+        0 => of(&trace, EventKind::ChangeRefused)
+            .into_iter()
+            .find(|(core, n)| trace.cores[*core][*n].arg == CHANGE_NOT_ADMITTED)?,
         1 => of(&trace, EventKind::ChangeApplied).into_iter().find(|(core, n)| {
             let (_, task, what) = drawing.changes[trace.cores[*core][*n].job as usize];
             let releases = |r: &Record| r.kind == EventKind::Release && r.task == Some(TaskId(task as u16));
-            what == What::Begins && trace.cores[*core][*n..].iter().any(releases)
+            let undecided = |r: &&Record| !matches!(r.kind, EventKind::ChangeApplied | EventKind::ChangeRefused);
+            what == What::Begins && trace.cores[*core][*n + 1..].iter().take_while(undecided).any(releases)
         })?,
         2..=4 => one(&trace, EventKind::ChangeApplied)?,
         _ => one(&trace, EventKind::Release)?,
@@ -513,6 +517,9 @@ fn spoil(wrong: usize, drawing: &Drawing, trace: &Trace, pick: u64) -> Option<Tr
         }
         6 => trace.cores[core][n].arg = r.arg + MS,
         7 => {
+            // One behind which nothing comes may have come after the end.
+            let own = |it: &&Record| it.kind == EventKind::Release && it.task == r.task;
+            trace.cores[core][n + 1..].iter().find(own)?;
             trace.cores[core].remove(n);
         }
         _ => trace.cores[core][n].job = r.job + 1,
