@@ -14,6 +14,9 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
         (ServerKind::Misses, _) => format!(
             "no test: server `{name}` has a budget of misses, which bounds no time: give it a core of its own, or a priority below all others there"
         ),
+        (ServerKind::Reclaiming, Untested::Itself | Untested::Peer(_)) if edf => format!(
+            "no test: server `{name}` is grub beside what is no bandwidth server, or inside another one (Lipari and Baruah 2000)"
+        ),
         (kind, Untested::Inside) if kind.is_soft() => {
             format!("no test: server `{name}` is {}, for which no supply to servers inside is known", kind.key())
         }
