@@ -43,13 +43,20 @@ pub fn everything(seed: u64) -> System {
 
 /// Lengthens all execution times so that each core is asked for more than it has by tasks that are not best effort.
 pub fn overload(system: &mut System) {
-    let yields = |n: &usize| system.home(*n).is_some_and(|s| system.scheduling.servers[s].kind.yields());
-    let counts: Vec<CoreSet> = (0..system.tasks.len()).filter(|n| !yields(n)).map(|n| system.queue_of(n)).collect();
+    let best_effort = |n: &usize| {
+        let yields = system.home(*n).is_some_and(|s| system.scheduling.servers[s].kind.yields());
+        let release = system.scheduling.places[*n].release;
+        let as_it_comes = system.home(*n).is_some() && release.burst().is_some();
+        yields || as_it_comes || release.predecessor().is_some_and(|before| before.index() == *n)
+    };
+    let counts: Vec<CoreSet> =
+        (0..system.tasks.len()).filter(|n| !best_effort(n)).map(|n| system.queue_of(n)).collect();
     for n in 0..system.tasks.len() {
         let queue = system.queue_of(n);
         let task = &mut system.tasks[n];
-        // Two of these are more than a core, and none is longer than its period; one alone has to be.
-        let share = if counts.iter().filter(|other| **other == queue).count() > 1 { 70 } else { 101 };
+        // Where two share a core, none is longer than its period; few on many cores have to be.
+        let (many, cores) = (counts.iter().filter(|other| **other == queue).count(), queue.iter().count());
+        let share = (100 * cores as u64 / many.max(1) as u64 + 1).max(70);
         let long = Duration::from_nanos(task.period.as_nanos() / 100 * share);
         task.deadline = task.deadline.max(long);
         task.execution.iter_mut().flatten().for_each(|time| *time = long);

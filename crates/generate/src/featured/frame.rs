@@ -242,7 +242,9 @@ impl<'r> Frame<'r> {
             system.scheduling.schedulers = Schedulers::PerServer;
         }
         let mut left = [0.8; CORES];
-        for (core, left) in left.iter_mut().enumerate() {
+        // Beside a server that reclaims are none but servers.
+        let reclaims = self.has(Feature::ServerReclaiming);
+        for (core, left) in left.iter_mut().enumerate().filter(|_| !reclaims) {
             self.task(system, None, Some(core), *left * load * 0.3);
             *left -= 0.1;
         }
@@ -251,7 +253,10 @@ impl<'r> Frame<'r> {
         let least = kinds.len().max(self.orders.len()).max(1 + usize::from(self.has(Feature::NestedServer)));
         let count = least + self.random.below(2) as usize;
         for n in 0..count {
-            let kind = kinds.get(n).copied().unwrap_or_else(|| ServerKind::ALL[self.random.below(9) as usize]);
+            let kind = kinds.get(n).copied().unwrap_or_else(|| match reclaims {
+                true => ServerKind::HardBandwidth,
+                false => ServerKind::ALL[self.random.below(9) as usize],
+            });
             let shared = n == 0 && self.has(Feature::SharedQueue);
             let parent = (n > 0 && self.has(Feature::NestedServer)).then(|| n - 1);
             let (cores, spread) = match (shared, parent) {

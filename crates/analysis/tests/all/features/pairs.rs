@@ -55,11 +55,12 @@ const REFUSED: [(&[Feature], &[Feature], &str); 7] = [
 ];
 
 /// Cells that a test covers, whose tasks have no bound in any system drawn here, with what the check says of one of them.
-const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 4] = [
+const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 5] = [
+    (&[Feature::FixedPriority], &[Feature::ServerReclaiming], "where it never waits and its budget bounds nothing"),
     (&[Feature::EarliestDeadline], &[Feature::ServerMisses], "has a budget of misses, which bounds no time"),
     (
         &[Feature::ServerPosixSporadic],
-        &[Feature::EarliestDeadline, Feature::SharedQueue, Feature::NestedServer],
+        &[Feature::EarliestDeadline, Feature::SharedQueue, Feature::NestedServer, Feature::ServerReclaiming],
         "may take more than its budget (Stanovich et al. 2010)",
     ),
     (
