@@ -41,8 +41,9 @@ pub fn everything(seed: u64) -> System {
     }
 }
 
-/// Lengthens all execution times so that each core is asked for more than it has by tasks that are not best effort.
-pub fn overload(system: &mut System) {
+/// Lengthens all execution times so that each core is asked for more than it has by its tasks that are not best effort. Whether there are
+/// such tasks.
+pub fn overload(system: &mut System) -> bool {
     let best_effort = |n: &usize| {
         let yields = system.home(*n).is_some_and(|s| system.scheduling.servers[s].kind.yields());
         let release = system.scheduling.places[*n].release;
@@ -62,6 +63,7 @@ pub fn overload(system: &mut System) {
         task.execution.iter_mut().flatten().for_each(|time| *time = long);
         task.demand = tactus_model::Demand::Fixed(long);
     }
+    !counts.is_empty()
 }
 
 /// Has the system have a feature, if that is possible with what it has already. What the frame has brought is not added again.

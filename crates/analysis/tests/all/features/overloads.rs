@@ -9,7 +9,9 @@ fn overloads(wanted: &[Feature], seeds: u64) -> (u32, Vec<u64>) {
     let (mut drawn, mut accepted) = (0, Vec::new());
     for seed in 0..seeds {
         let Some(mut system) = featured(wanted, seed, 0.5) else { continue };
-        overload(&mut system);
+        if !overload(&mut system) {
+            continue;
+        }
         drawn += 1;
         if check(&system, &Costs::default()).accepted {
             accepted.push(seed);
