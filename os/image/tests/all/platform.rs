@@ -230,7 +230,7 @@ fn sequences_that_are_none_are_refused() {
     }
 }
 
-// Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 80.
+// Fields of a component: role at 40, restarted_by at 44, brands at 48, lines at 52, sequences at 80, restarts at 152.
 caught! {
     image(&example()).unwrap().bytes;
     an_unknown_role_is_caught: |it| it.u32(it.component(DRIVER) + 40, 1 << 31) => "role that there is not";
@@ -273,7 +273,11 @@ caught! {
     a_card_of_another_role_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CAMERA + 24, 2) => "something else";
     a_card_with_another_restarter_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CAMERA + 32, 5) => "something else";
     a_card_with_another_parent_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CHILD + 28, DRIVER as u32) => "scheduler under none";
-    a_restart_without_a_limit_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CAMERA + 36, 0) => "without a limit";
+    a_limit_of_restarts_that_is_not_the_kernels_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CAMERA + 36, 0) => "tells others something else";
+    a_restart_without_a_limit_is_caught: |it| {
+        it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * CAMERA + 36, 0);
+        it.u32(it.component(CAMERA) + 152, 0);
+    } => "without a limit";
     a_card_with_other_threads_is_caught: |it| it.u32(it.contents(0, COMPONENTS) + size_of::<ComponentCard>() * FILTER + 48, 2) => "other spare threads";
     a_buffer_with_a_third_is_caught: |it| it.u32(it.contents(CAMERA, BUFFERS) + 44, DRIVER as u32) => "";
     a_buffer_for_one_without_a_window_is_caught: |it| it.u32(it.contents(MANAGER, BUFFERS) + 48, DRIVER as u32) => "without a window";
