@@ -3,7 +3,7 @@
 
 use super::port::{in8, out8};
 use core::cell::UnsafeCell;
-use core::fmt;
+use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tactus_abi::console::Lines;
 
@@ -67,26 +67,28 @@ pub fn flush() {
     }
 }
 
-/// Writes what the kernel says before the run or at its end.
-pub struct Console;
-
-impl fmt::Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        // A piece of a line is far shorter than what can be held once all is passed on.
-        while !offer(|lines| lines.say(text.as_bytes())).is_some_and(|it| it.0) {
-            flush();
+/// Writes a line that the kernel says before the run or at its end, whole whoever else writes, and waits for the port.
+#[cold]
+pub fn line(text: fmt::Arguments<'_>) {
+    // Once all is passed on there is room for any line.
+    let write = |lines: &mut Lines| lines.held() == 0 && writeln!(lines, "{text}").is_ok();
+    for _ in 0..ATTEMPTS {
+        flush();
+        if offer(write).is_some_and(|it| it.0) {
+            break;
         }
-        Ok(())
     }
+    flush();
 }
+
+/// So often a core begins anew whose turn others have taken.
+const ATTEMPTS: usize = 100;
 
 /// Prints a line on the console and waits for the port.
 macro_rules! say {
-    ($($part:tt)*) => {{
-        use core::fmt::Write as _;
-        let _ = writeln!($crate::arch::serial::Console, $($part)*);
-        $crate::arch::serial::flush();
-    }};
+    ($($part:tt)*) => {
+        $crate::arch::serial::line(format_args!($($part)*))
+    };
 }
 
 pub(crate) use say;
