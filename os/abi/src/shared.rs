@@ -147,6 +147,9 @@ pub struct HeapCard {
     pub refused: AtomicU64,
 }
 
+/// Deadlines of a process that were missed, of which a component is told when: as many as the last.
+pub const MISSES: usize = 4;
+
 /// What a task's component is told about its job. Written by the scheduler while the task's thread does not run, but for what
 /// the image builder wrote.
 #[derive(Clone, Copy, Debug, Default)]
@@ -170,8 +173,8 @@ pub struct TaskPage {
     pub line: u64,
     /// How often the task's process has missed a deadline: see [`crate::process`].
     pub missed: u64,
-    /// The last of these deadlines (ns since the start of the run).
-    pub missed_at: u64,
+    /// The last of these deadlines (ns since the start of the run), each at its number, from 0, modulo their count.
+    pub missed_at: [u64; MISSES],
 }
 
 /// The most critical sections of a task.

@@ -4,7 +4,7 @@
 use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
 use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::port::{PartitionCard, PortCard, ProcessCard};
-use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, TaskPage, NAME_BYTES};
+use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, TaskPage, MISSES, NAME_BYTES};
 
 /// A value with a stored form of fixed length.
 pub(crate) trait Stored: Sized {
@@ -37,6 +37,20 @@ impl Stored for u64 {
         let (head, rest) = bytes.split_first_chunk()?;
         *bytes = rest;
         Some(u64::from_le_bytes(*head))
+    }
+}
+
+impl Stored for [u64; MISSES] {
+    const BYTES: usize = 8 * MISSES;
+    fn put(&self, out: &mut Vec<u8>) {
+        self.iter().for_each(|word| word.put(out));
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let mut words = [0; MISSES];
+        for word in &mut words {
+            *word = u64::take(bytes)?;
+        }
+        Some(words)
     }
 }
 
@@ -189,7 +203,7 @@ stored!(TaskPage {
     awaited: u64,
     line: u64,
     missed: u64,
-    missed_at: u64,
+    missed_at: [u64; MISSES],
 });
 stored!(ComponentCard {
     name: Name,

@@ -3,6 +3,8 @@
 use crate::calls::BrandOperation;
 use crate::{calls, clock, info};
 use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
+#[cfg(feature = "apex")]
+use tactus_abi::shared::MISSES;
 use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, WAIT};
 use tactus_time::{Duration, Instant};
 
@@ -34,14 +36,21 @@ impl Job {
         Instant::from_nanos(unsafe { (*self.page()).release })
     }
 
-    /// How often the task's process has missed a deadline, and the last one (ns).
+    /// How often the task's process has missed a deadline.
     #[cfg(feature = "apex")]
-    pub(crate) fn misses(&self) -> (u64, u64) {
-        // SAFETY: as above. Read as volatile, the count first: the scheduler of another core may write them meanwhile.
-        unsafe {
-            let missed = (&raw const (*self.page()).missed).read_volatile();
-            (missed, (&raw const (*self.page()).missed_at).read_volatile())
-        }
+    pub(crate) fn misses(&self) -> u64 {
+        // SAFETY: as above. Read as volatile: the scheduler of another core may write it meanwhile.
+        unsafe { (&raw const (*self.page()).missed).read_volatile() }
+    }
+
+    /// The first deadline (ns) that the task's process has missed after so many that are known; nothing if it has missed no more. Of
+    /// too many that are not known, the first whose time is still there.
+    #[cfg(feature = "apex")]
+    pub(crate) fn missed_after(&self, known: u64) -> Option<u64> {
+        let missed = self.misses();
+        let first = known.max(missed.saturating_sub(MISSES as u64)) as usize;
+        // SAFETY: as above; the time stands there before the count says so.
+        (known != missed).then(|| unsafe { (&raw const (*self.page()).missed_at[first % MISSES]).read_volatile() })
     }
 
     /// What the job has been charged so far: all time from the decisions that gave it a core to those that took it

@@ -11,7 +11,7 @@ use tactus_abi::layout::{
     CARDS, COUNTERS, DEMANDS, HEAP, INFO, LINES, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE,
     TASK_PAGES, TRACE, WATCHED,
 };
-use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, NAME_BYTES};
+use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, MISSES, NAME_BYTES};
 use tactus_model::{EventRight, WaitLimit};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
@@ -116,7 +116,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     right
         && page.line.checked_sub(1).is_none_or(own)
         && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
-        && (page.missed, page.missed_at) == (0, 0)
+        && (page.missed, page.missed_at) == (0, [0; MISSES])
         && are_right_sections(image, bytes, (component, offset), page.sections)
 }
 

@@ -78,8 +78,8 @@ type Waiting = (u64, Own, bool);
 /// Errors of the process that the handler has not taken.
 fn of(process: Own) -> impl Iterator<Item = Waiting> {
     let errors = &ALL[process.place()];
-    let (missed, at) = Job::of(process.card().task).misses();
-    let late = (missed != errors.missed.load(Ordering::Relaxed)).then_some((at, process, true));
+    let late = Job::of(process.card().task).missed_after(errors.missed.load(Ordering::Relaxed));
+    let late = late.map(|at| (at, process, true));
     let raised = errors.first().map(|it| (it.time.load(Ordering::Relaxed), process, false));
     late.into_iter().chain(raised)
 }
@@ -93,7 +93,7 @@ pub(super) fn any_waits() -> bool {
 pub(super) fn forget(process: Own) {
     let errors = &ALL[process.place()];
     errors.taken.store(errors.raised.load(Ordering::Relaxed), Ordering::Relaxed);
-    errors.missed.store(Job::of(process.card().task).misses().0, Ordering::Relaxed);
+    errors.missed.store(Job::of(process.card().task).misses(), Ordering::Relaxed);
 }
 
 impl ApexErrorP4 for Apex {

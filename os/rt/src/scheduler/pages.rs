@@ -8,7 +8,7 @@ use tactus_abi::layout::{
     WATCHED,
 };
 use tactus_abi::monitors::watched;
-use tactus_abi::shared::{ChildPage, ParentPage, SectionPage, TaskCard, TaskPage, DEEPEST_SECTION};
+use tactus_abi::shared::{ChildPage, ParentPage, SectionPage, TaskCard, TaskPage, DEEPEST_SECTION, MISSES};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// The encoded plan of this scheduler.
@@ -81,8 +81,8 @@ pub fn publish_miss(task: TaskId, deadline: u64) {
     let page = page_of(task);
     // SAFETY: inside the window of task pages; its words are whole. The last of them says that there is one more.
     unsafe {
-        addr_of_mut!((*page).missed_at).write_volatile(deadline);
         let missed = addr_of!((*page).missed).read_volatile();
+        addr_of_mut!((*page).missed_at[missed as usize % MISSES]).write_volatile(deadline);
         addr_of_mut!((*page).missed).write_volatile(missed.wrapping_add(1));
     }
 }
