@@ -30,8 +30,7 @@ pub fn predict(partition: &Partition, duration: u64, step: Duration) -> Story {
     while model.now < end {
         model.happen();
         let next = model.next_event().min(end);
-        model.run_until(next);
-        model.now = next;
+        model.go_on(next);
     }
     model.story
 }
@@ -149,33 +148,12 @@ impl Model<'_> {
         handler.or_else(process)
     }
 
-    /// Whoever is first runs, until this instant.
-    fn run_until(&mut self, end: Time) {
-        while self.now < end && self.in_window(self.now) == self.now {
-            let Some(who) = self.first() else { return };
-            match who {
-                Who::Handler => self.handle(end),
-                Who::Process(n) => self.run(n, end),
-            }
-            // What a step has set may be noticed before the end.
-            let notices = self.processes.iter().map(|it| self.notice(it)).min().unwrap_or(NEVER);
-            if notices <= self.now && self.now < end {
-                self.happen();
-            } else if notices < end {
-                return self.run_until_notice(notices, end);
-            }
-        }
-    }
-
-    /// The same where a deadline is noticed before the end.
-    fn run_until_notice(&mut self, notice: Time, end: Time) {
-        self.run_until(notice.max(self.now));
-        if self.now < notice {
-            self.now = notice;
-        }
-        if self.now < end {
-            self.happen();
-            self.run_until(end);
+    /// Whoever is first takes a step, no longer than to this instant.
+    fn go_on(&mut self, end: Time) {
+        match self.first().filter(|_| self.in_window(self.now) == self.now) {
+            Some(Who::Handler) => self.handle(end),
+            Some(Who::Process(n)) => self.run(n, end),
+            None => self.now = end,
         }
     }
 
@@ -185,8 +163,9 @@ impl Model<'_> {
         }
         self.begun = true;
         self.tell('-', "init", 0);
-        let now = self.now;
-        self.processes.iter_mut().filter(|it| it.script.started).for_each(|it| it.start(now, true));
+        // A step for each process that it creates, and one more.
+        let (now, end) = (self.now, self.now + self.cost * (1 + self.processes.len() as Time));
+        self.processes.iter_mut().filter(|it| it.script.started).for_each(|it| it.start_first(now, end));
     }
 
     fn tell(&mut self, who: char, what: &str, code: u32) {
@@ -194,33 +173,30 @@ impl Model<'_> {
         self.story.told.push(StepResult { who, what: what.to_owned(), code, at });
     }
 
-    /// A job of the error handler: it takes all errors, the oldest first.
+    /// A step of the error handler: it takes the oldest error, or its job ends.
     fn handle(&mut self, end: Time) {
         self.initialise();
-        loop {
-            let first = |it: &(usize, &Process)| it.1.errors.iter().min().copied();
-            let all = self.processes.iter().enumerate().filter_map(|it| Some((first(&it)?, it.0)));
-            let Some(((_, missed), n)) = all.min_by_key(|((at, _), n)| (*at, *n)) else { break };
-            let left = self.handling.unwrap_or(self.cost);
-            if !self.spend(left, end, |model, left| model.handling = Some(left)) {
-                return;
-            }
-            self.handling = None;
-            let process = &mut self.processes[n];
-            let oldest = process.errors.iter().enumerate().min_by_key(|(_, it)| **it).map(|(place, _)| place);
-            oldest.map(|place| process.errors.remove(place));
-            let (who, handling) = (process.script.who, process.script.handling);
-            self.tell('!', &who.to_string(), u32::from(!missed));
-            if missed && handling != Handling::Ignore {
-                let stopped = self.stop(n);
-                if stopped && handling == Handling::Restart {
-                    let now = self.now;
-                    self.processes[n].start(now, false);
-                }
-            }
+        let first = |it: &(usize, &Process)| it.1.errors.iter().min().copied();
+        let all = self.processes.iter().enumerate().filter_map(|it| Some((first(&it)?, it.0)));
+        let Some(((_, missed), n)) = all.min_by_key(|((at, _), n)| (*at, *n)) else {
+            return self.handler.iter_mut().for_each(Task::end_job);
+        };
+        let left = self.handling.unwrap_or(self.cost);
+        if !self.spend(left, end, |model, left| model.handling = Some(left)) {
+            return;
         }
-        if let Some(task) = &mut self.handler {
-            task.end_job();
+        self.handling = None;
+        let process = &mut self.processes[n];
+        let oldest = process.errors.iter().enumerate().min_by_key(|(_, it)| **it).map(|(place, _)| place);
+        oldest.map(|place| process.errors.remove(place));
+        let (who, handling) = (process.script.who, process.script.handling);
+        self.tell('!', &who.to_string(), u32::from(!missed));
+        if missed && handling != Handling::Ignore {
+            let stopped = self.stop(n);
+            if stopped && handling == Handling::Restart {
+                let now = self.now;
+                self.processes[n].start(now);
+            }
         }
     }
 
@@ -246,7 +222,7 @@ impl Model<'_> {
         true
     }
 
-    /// A job of a process, from its start or from where it was preempted.
+    /// A step of a process, from where it was preempted; or its job begins.
     fn run(&mut self, n: usize, end: Time) {
         let now = self.now;
         let process = &mut self.processes[n];
@@ -264,23 +240,22 @@ impl Model<'_> {
             process.task.begun = true;
             self.initialise();
             if !self.look(n) {
-                return self.processes[n].task.end_job();
+                self.processes[n].task.end_job();
             }
+            return;
         }
-        loop {
-            let Some(step) = self.processes[n].step() else {
-                let who = self.processes[n].script.who;
-                self.tell(who, "end", 0);
-                self.processes[n].stop();
-                return self.processes[n].task.end_job();
-            };
-            let left = self.processes[n].left;
-            if !self.spend(left, end, |model, left| model.processes[n].left = left) {
-                return;
-            }
-            if let After::JobEnds = self.step(n, step) {
-                return self.processes[n].task.end_job();
-            }
+        let Some(step) = self.processes[n].step() else {
+            let who = self.processes[n].script.who;
+            self.tell(who, "end", 0);
+            self.processes[n].stop();
+            return self.processes[n].task.end_job();
+        };
+        let left = self.processes[n].left;
+        if !self.spend(left, end, |model, left| model.processes[n].left = left) {
+            return;
+        }
+        if let After::JobEnds = self.step(n, step) {
+            self.processes[n].task.end_job();
         }
     }
 
@@ -405,7 +380,7 @@ impl Model<'_> {
             },
             Step::Start(who) => match self.find(who) {
                 Some(other) if self.processes[other].state == State::Dormant => {
-                    self.processes[other].start(now, false);
+                    self.processes[other].start(now);
                     0
                 }
                 Some(_) => 1,

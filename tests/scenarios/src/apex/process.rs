@@ -126,13 +126,20 @@ impl Process {
         }
     }
 
-    /// It is started, from this instant on; by the initialisation, in any job that has not begun.
-    pub fn start(&mut self, now: Time, initial: bool) {
-        let period = self.task.period;
-        let wanted = if initial { 0 } else { now.div_ceil(period) };
-        let first = wanted.max(self.task.over) * period;
+    /// It is started, from this instant on.
+    pub fn start(&mut self, now: Time) {
+        self.start_with(now.div_ceil(self.task.period), (now, now));
+    }
+
+    /// It is started by the initialisation, in any job that has not begun; its time counts from the end of that.
+    pub fn start_first(&mut self, now: Time, end: Time) {
+        self.start_with(0, (now, end));
+    }
+
+    fn start_with(&mut self, first: Time, (now, since): (Time, Time)) {
+        let first = first.max(self.task.over) * self.task.period;
         self.from = if self.script.periodic { first } else { now };
-        (self.release, self.since) = (self.from, now);
+        (self.release, self.since) = (self.from, since);
         self.deadline = self.due(self.from);
         self.ready();
     }
@@ -145,7 +152,7 @@ impl Process {
     /// It begins anew, with the first release whose deadline is still to come.
     pub fn restart(&mut self, now: Time) {
         if !self.script.periodic {
-            return self.start(now, false);
+            return self.start(now);
         }
         let mut first = self.task.over * self.task.period;
         while self.due(first) <= now {
