@@ -52,7 +52,9 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
         let memory = parsed.memories[read.memory as usize];
         let page = &image.bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        assert_eq!(words, if grant == 0 { vec![] } else { vec![0, 0, 0, 0, grant, 0, 0, 0, 0, 0] });
+        let mut expected = vec![0; if grant == 0 { 0 } else { size_of::<TaskPage>() / 8 }];
+        expected.get_mut(COMPLETE / 8).into_iter().for_each(|word| *word = grant);
+        assert_eq!(words, expected);
     }
 }
 
