@@ -183,7 +183,7 @@ impl<'b> Cursor<'b> {
     fn number(&mut self, length: usize) -> Result<u64, String> {
         Ok(self.take(length)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
-    /// What a length of so many bytes stands before.
+    /// What a length in bytes stands before.
     fn sized(&mut self, length: usize) -> Result<&'b [u8], String> {
         let length = self.number(length)?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))

@@ -24,7 +24,7 @@ impl Page {
     fn word(&mut self, word: u32) {
         self.bytes.extend(word.to_le_bytes());
     }
-    /// An event of so many bytes, a multiple of four; `long` has its length in a word of its own.
+    /// An event of this length in bytes, a multiple of four; `long` has its length in a word of its own.
     fn event(&mut self, time: u64, data: &[u8], long: bool) {
         let mut delta = time - self.now;
         self.now = time;
@@ -197,7 +197,7 @@ fn files_that_are_not_read_say_why_and_what_to_do() {
     }
 }
 
-/// Changes so many bytes of a file, a few at a time.
+/// Changes a number of bytes of a file, a few at a time.
 fn mutate(bytes: u64) {
     let (whole, mut random) = (small(), numbers(11));
     // The empty rest of pages would take most of the changes.

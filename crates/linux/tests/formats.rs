@@ -76,7 +76,7 @@ fn a_text_without_switches_is_refused_with_what_to_record() {
     }
 }
 
-/// Changes so many bytes, alone or by the piece.
+/// Changes a number of bytes, alone or by the piece.
 fn mutate(bytes: u64) {
     let mut random = numbers(7);
     let mut done = 0;

@@ -260,7 +260,7 @@ impl<'a> Obligations<'a> {
         self.normal.insert((std::ptr::from_ref(formula), positive), node);
         Ok(node)
     }
-    /// `a until b` with b so many events away; or its dual, with both operands negated already.
+    /// `a until b` with b a number of events away; or its dual, with both operands negated already.
     fn bounded(&mut self, (a, b): (NodeId, NodeId), (least, most): (u32, u32), until: bool) -> NodeId {
         let mut node = b;
         for away in (0..most).rev() {

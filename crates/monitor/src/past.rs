@@ -91,7 +91,7 @@ impl Past {
         self.since.insert((a, b), node);
         Ok(node)
     }
-    /// `a since b` with b so many events ago.
+    /// `a since b` with b a number of events ago.
     fn since_within(&mut self, (a, b): (NodeId, NodeId), least: u32, most: u32) -> Result<NodeId, OverBudget> {
         let mut node = b;
         for away in (0..most).rev() {

@@ -121,7 +121,7 @@ pub enum EventKind {
     Untold = 44,
     /// A process missed its deadline, which is not that of its task's jobs (ARINC 653). `job`: the newest of the task's. `arg`: the deadline
     /// (ns); the record's time is when that was noticed, in a window of its partition. `level` byte: 0 it is noted, or what monitors do
-    /// about it follows, 1 the partition's error handler is told, 2 the process begins anew.
+    /// about it follows, 1 the partition's error handler is told, 2 the process restarts.
     DeadlineMissed = 45,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.

@@ -15,7 +15,7 @@ pub enum ProcessReportKind {
     End = 0,
     /// The deadline of a process is this.
     Deadline = 1,
-    /// The deadline of a process is this, and its thread begins anew before it runs next.
+    /// The deadline of a process is this, and its thread restarts before it runs next.
     Restart = 2,
     /// No process of the component has a deadline.
     None = 3,

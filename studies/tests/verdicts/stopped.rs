@@ -147,7 +147,7 @@ fn stopped_at_random(seed: u64) -> Result<usize, String> {
     }
 }
 
-/// How many components were stopped in so many systems.
+/// How many components were stopped in a number of systems.
 fn stopped_in(systems: u64) -> usize {
     let (stopped, wrong): (Vec<_>, Vec<_>) = (0..systems).map(stopped_at_random).partition(Result::is_ok);
     let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();

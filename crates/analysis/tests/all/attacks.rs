@@ -17,7 +17,7 @@ struct Tally {
     runs: u32,
 }
 
-/// Attacks accepted systems of a generator until so many have a bound, with so many phases each.
+/// Attacks accepted systems of a generator until a number of them have a bound, with a number of phases each.
 fn attack(
     seeds: Range<u64>,
     most: u32,

@@ -81,7 +81,7 @@ pub fn line(text: fmt::Arguments<'_>) {
     flush();
 }
 
-/// So often a core begins anew whose turn others have taken.
+/// So often a core tries again whose turn others have taken.
 const ATTEMPTS: usize = 100;
 
 /// Prints a line on the console and waits for the port.

@@ -1,6 +1,6 @@
 //! Processes: the tasks of the component, each with the state that the standard gives it.
 //!
-//! State, suspension and incarnation of a process are one word, so that a thread which begins anew in the middle of a service leaves
+//! State, suspension and incarnation of a process are one word, so that a thread which restarts in the middle of a service leaves
 //! nothing half done. A process that is started is another incarnation of it: whoever runs for an older one leaves.
 
 use super::hypervisor::MOST_PROCESSES as MOST;

@@ -32,7 +32,7 @@ impl Own {
         self.deadline.store(self.due(release), Ordering::Relaxed);
     }
 
-    /// The process begins anew, in this job of its task or a later one: the first whose deadline is still to come.
+    /// The process restarts, in this job of its task or a later one: the first whose deadline is still to come.
     pub fn restarts(self) {
         let now = clock::now().as_nanos();
         if !self.is_periodic() {

@@ -50,7 +50,7 @@ pub(super) fn wait_for<T>(
     result
 }
 
-/// Called by a process that has a new job: it goes on, unless it was stopped or the partition begins anew; and not before it is resumed.
+/// Called by a process that has a new job: it goes on, unless it was stopped or the partition restarts; and not before it is resumed.
 fn go_on(own: Own) {
     loop {
         if !own.goes_on() {

@@ -19,7 +19,7 @@ pub struct Processes {
 pub struct Process {
     pub core: CoreId,
     windows: Vec<Window>,
-    /// Whether it begins anew when it misses a deadline.
+    /// Whether it restarts when it misses a deadline.
     pub restarts: bool,
     /// Its deadline, the one after that, and how much later each further one is (ns).
     pub deadline: AtomicU64,

@@ -20,7 +20,7 @@ pub fn ended(task: TaskId, job: u32) {
     }
 }
 
-/// The task's thread begins anew before it runs next.
+/// The task's thread restarts before it runs next.
 #[cold]
 pub fn give_up(task: TaskId) {
     let system = system();

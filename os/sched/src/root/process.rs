@@ -16,7 +16,7 @@ use tactus_rt::scheduler::publish_miss;
 use tactus_rt::time::{CoreId, Instant, TaskId};
 use tactus_rt::Caller;
 
-/// The level byte of a record of a miss: it is noted, the error handler is told, or the process begins anew.
+/// The level byte of a record of a miss: it is noted, the error handler is told, or the process restarts.
 const NOTED: u8 = 0;
 const HANDLED: u8 = 1;
 const RESTARTED: u8 = 2;

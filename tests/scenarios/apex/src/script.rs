@@ -96,7 +96,7 @@ fn say(who: u8, what: &[u8], code: u32) {
     let _ = writeln!(Console, "{} {what} {code} {}", who as char, Apex::get_time() / 1_000);
 }
 
-/// Computes for so many units.
+/// Computes for a number of units.
 fn compute(units: i64) {
     // SAFETY: counts down a register.
     unsafe { core::arch::asm!("2:", "dec {turns}", "jnz 2b", turns = inout(reg) units as u64 * TURNS => _) }

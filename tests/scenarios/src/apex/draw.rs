@@ -23,7 +23,7 @@ impl Random {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// Whether it comes, once in so many times.
+    /// Whether it comes, once in this number of times.
     fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }

@@ -15,11 +15,11 @@ use tactus_time::Duration;
 /// What a process does, one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// It computes for so many units.
+    /// It computes for a number of units.
     Compute(u64),
     /// `PERIODIC_WAIT`.
     Period,
-    /// `TIMED_WAIT` of so many milliseconds.
+    /// `TIMED_WAIT` of a number of milliseconds.
     Sleep(u64),
     /// `WAIT_EVENT` with this time-out (ms), 0 for none.
     Await(u64),

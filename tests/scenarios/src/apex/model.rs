@@ -12,7 +12,7 @@ const UNIT: Time = 900_000;
 /// The most errors of a process that wait for the handler.
 const ERRORS: usize = 4;
 
-/// What must come of the partition in so many milliseconds, if each step takes this long.
+/// What must come of the partition in a number of milliseconds, if each step takes this long.
 pub fn predict(partition: &Partition, duration: u64, step: Duration) -> Story {
     let mut model = Model {
         partition,

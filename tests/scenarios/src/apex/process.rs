@@ -149,7 +149,7 @@ impl Process {
         self.watch();
     }
 
-    /// It begins anew, with the first release whose deadline is still to come.
+    /// It restarts, with the first release whose deadline is still to come.
     pub fn restart(&mut self, now: Time) {
         if !self.script.periodic {
             return self.start(now);

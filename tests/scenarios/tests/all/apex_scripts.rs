@@ -19,7 +19,7 @@ const LATE: Duration = Duration::from_micros(400);
 /// What is not looked at, at the end of a run.
 const REST: Duration = Duration::from_millis(2);
 
-/// When a run of so many milliseconds is looked at no more.
+/// When a run of a number of milliseconds is looked at no more.
 fn end(duration: u64) -> Duration {
     Duration::from_millis(duration).saturating_sub(REST)
 }
