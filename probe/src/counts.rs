@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const READ_CLOCK: [u8; 2] = [0x0f, 0x31];
 /// How many bytes on each side of a reading are compared with the program's.
 const AROUND: u64 = 16;
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// All instructions executed, whoever did. The emulator's generated code adds to it.
 static ALL: AtomicU64 = AtomicU64::new(0);

@@ -223,7 +223,8 @@ extern "C" fn translated(_: u64, block: *mut TranslatedBlock) {
                 probe.elsewhere += 1;
                 continue;
             };
-            let last = physical + qemu_plugin_insn_size(instruction) as u64 - 1;
+            // The next page of addresses may lie in any frame. What an instruction has there is fetched with what follows it.
+            let last = (physical + qemu_plugin_insn_size(instruction) as u64 - 1).min(physical | (counts::PAGE - 1));
             for number in physical / line..=last / line {
                 if made.lines.last() != Some(&(number * line)) {
                     made.lines.push(number * line);
@@ -281,6 +282,8 @@ extern "C" fn accessed(core: c_uint, kind: u32, address: u64, data: *mut c_void)
         }
         (qemu_plugin_hwaddr_phys_addr(place), qemu_plugin_mem_is_store(kind), 1u64 << qemu_plugin_mem_size_shift(kind))
     };
+    // What lies in the next page is in a frame that the emulator does not tell.
+    let size = size.min(counts::PAGE - physical % counts::PAGE);
     let kind = if write { Kind::Write } else { Kind::Read };
     // What an interrupt writes before the kernel's first instruction is told with the last one of the component.
     let kernel = !data.is_null() || address >= KERNEL;
