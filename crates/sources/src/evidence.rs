@@ -140,15 +140,21 @@ pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
                 }
             }
         }
+        // Figures that are not kept, and what is asserted of the text, are what tests count.
+        let mut counted = Vec::new();
+        for test in &statement.tests {
+            let path = test.rsplit_once("::").map_or(test.as_str(), |(path, _)| path);
+            counted.extend(numbers(&text(path).unwrap_or_default().replace('_', "")));
+        }
+        let said = numbers(&statement.text);
         if let (Status::Shown, None, Some(figure)) = (statement.status, kept, &statement.figure) {
-            // A figure of tests is what they count.
-            let mut there = numbers(&statement.text);
-            for test in &statement.tests {
-                let path = test.rsplit_once("::").map_or(test.as_str(), |(path, _)| path);
-                there.extend(numbers(&text(path).unwrap_or_default().replace('_', "")));
-            }
-            for number in numbers(figure).into_iter().filter(|number| !there.contains(number)) {
+            for number in numbers(figure).into_iter().filter(|it| !said.contains(it) && !counted.contains(it)) {
                 tell(&number, "stands neither in the files of its tests nor in `kept`; keep it where a test looks");
+            }
+        }
+        for number in statement.asserted.as_deref().map(numbers).unwrap_or_default() {
+            if !said.contains(&number) || !counted.contains(&number) {
+                tell(&number, "is `asserted`, and does not stand both in the text and in the files of its tests");
             }
         }
         let words = statement.words();

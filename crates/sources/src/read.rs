@@ -118,7 +118,7 @@ pub fn read(text: &str) -> Result<Vec<Statement>, Vec<Problem>> {
 fn rules(it: &Statement) -> impl Iterator<Item = &'static str> {
     let empty = |text: &Option<String>| text.as_deref().is_some_and(|text| text.trim().is_empty());
     let kept_figure = it.command.is_some() && it.figure.is_some() && it.kept.is_some();
-    let texts = [&it.command, &it.figure, &it.kept, &it.note];
+    let texts = [&it.command, &it.figure, &it.kept, &it.asserted, &it.note];
     let checks = [
         (it.text.trim().is_empty() || texts.into_iter().any(empty), "a text is empty; write it, or leave the key out"),
         (
@@ -136,6 +136,13 @@ fn rules(it: &Statement) -> impl Iterator<Item = &'static str> {
                 && it.relations.is_empty()
                 && !(numbers(&it.text).is_empty() || it.figure.as_deref().map(numbers).is_none_or(|it| it.is_empty())),
             "its text has numbers and so has the kept figure; say in `relation` how they agree",
+        ),
+        (
+            it.status == Status::Shown
+                && !numbers(&it.text).is_empty()
+                && it.relations.is_empty()
+                && (it.asserted.is_none() || it.tests.is_empty()),
+            "its text has numbers; say in `relation` how a figure agrees with them, or in `asserted` what its tests assert of them",
         ),
         (it.kept.is_some() && it.figure.is_none(), "`kept` says where a figure is kept; give the `figure`"),
         (

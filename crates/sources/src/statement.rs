@@ -152,6 +152,8 @@ pub struct Statement {
     /// How the figure agrees with the text, see [`crate::relation`].
     #[serde(default, rename = "relation", deserialize_with = "one_or_many")]
     pub relations: Vec<String>,
+    /// What its tests assert of the numbers of `text`, where no figure is held against them.
+    pub asserted: Option<String>,
     /// What is not shown and why, or how the evidence is to be read.
     pub note: Option<String>,
 }

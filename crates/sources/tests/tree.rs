@@ -92,6 +92,8 @@ fn nothing_is_shown_without_a_test_or_a_kept_figure_and_what_is_not_shown_says_w
     assert!(shown(kept).is_ok());
     assert!(why(&format!("{kept}\nrelation = \"8 <= 3\"")).contains("the relation `8 <= 3` does not hold"));
     assert!(shown("status = \"shown\"\ntest = \"a::b\"").is_ok());
+    let numbers = said_of("asserted = \"46 of 100 exactly\"\n", "");
+    assert!(numbers.contains("quest-v 2: its text has numbers; say in `relation`"), "{numbers}");
 }
 
 #[test]
@@ -123,6 +125,9 @@ fn tests_figures_files_and_packages_that_are_not_in_the_tree_are_named() {
     assert!(why(&[], "./tactus study bdm", "1,234,567.5", "docs/measured/bdm.md").contains("`1234567.5 in docs/"));
     assert!(why(&["crates/sources/tests/house.rs::x"], "", "7,654,321 rounds", "").contains("`7654321` stands neither"));
     assert!(why(&[], "./tactus study bdm", "0", "docs/none.md").contains("`docs/none.md` is not there"));
+    row.asserted = Some("7,654,321 of 100".into());
+    let asserted = told(&absent(std::slice::from_ref(&row), &root()));
+    assert!(asserted.contains("`7654321` is `asserted`"), "{asserted}");
 }
 
 #[test]
