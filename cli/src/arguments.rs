@@ -94,6 +94,12 @@ pub enum Command {
     /// has a colour of nobody who sees it. See docs/colours.md.
     #[command(after_help = "Example:\n  ./tactus run examples/colours.toml --caches\n  ./tactus colours out/colours")]
     Colours(Colours),
+    /// Deliver applications across a network of nodes, in simulation, and judge where they came to
+    ///
+    /// A network file says which nodes hear each other, which frames are lost, who comes and goes, and at which nodes owners deliver
+    /// which versions for which scope. The exit status is 1 if one did not come to where it belongs, or came elsewhere.
+    #[command(after_help = "Example:\n  ./tactus network examples/network/rooms.toml --seed 3")]
+    Network(NetworkRun),
     /// Show the monitors of a system file, or let them judge an earlier run
     ///
     /// A monitor watches a property: which events happen in which order, and how fresh data is. Without RESULTS, prints each
@@ -309,6 +315,17 @@ pub struct Colours {
     /// The results' folder, or the system file whose last results in out/ are meant
     #[arg(value_name = "FOLDER|FILE")]
     pub results: PathBuf,
+}
+
+/// Options of `network`.
+#[derive(Debug, Args)]
+pub struct NetworkRun {
+    /// The network file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// From what all chance grows, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 }
 
 /// Options of `iso`.

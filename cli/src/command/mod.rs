@@ -8,6 +8,7 @@ pub mod convert;
 pub mod iso;
 pub mod judge;
 pub mod monitor;
+pub mod network;
 pub mod report;
 pub mod rig;
 pub mod run;

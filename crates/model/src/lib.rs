@@ -20,6 +20,7 @@ mod form;
 mod label;
 mod limits;
 mod mixed;
+pub mod network;
 mod ordinary;
 mod partition;
 mod platform;

@@ -83,6 +83,11 @@ impl Package {
     }
 }
 
+/// The digest of a package with these bytes.
+pub fn digest(bytes: &[u8]) -> [u8; 32] {
+    hmac_sha256::Hash::hash(bytes)
+}
+
 /// What a node says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frame<'b> {

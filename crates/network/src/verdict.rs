@@ -40,7 +40,7 @@ pub struct Finding {
     pub wrong: Wrong,
 }
 
-/// What became of one delivery.
+/// What became of one version of an application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The application.
@@ -51,14 +51,14 @@ pub struct Outcome {
     pub expected: usize,
     /// Nodes that installed it.
     pub installed: usize,
-    /// From the delivery to the last installation.
+    /// From the first delivery to the last installation.
     pub longest: Option<Duration>,
 }
 
 /// What became of all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    /// In the order of deliveries.
+    /// In the order of their first deliveries.
     pub outcomes: Vec<Outcome>,
     /// What was wrong, the first first.
     pub wrong: Vec<Finding>,
@@ -87,17 +87,22 @@ pub fn judge(field: &Field, run: &Run, within: &BTreeMap<Name, Duration>) -> Ver
     let mut expected = BTreeMap::new();
     for (app, k) in &newest {
         let package = &field.deliveries[*k].package;
-        expected.insert(*k, at_the_end(field, run, (*app, *k), package, &mut wrong));
+        expected.insert((*app, package.version), at_the_end(field, run, (*app, *k), package, &mut wrong));
     }
     wrong.sort_by_key(|it| (it.time, it.node));
-    let outcome = |(k, it): (usize, &crate::field::Delivery)| {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for it in &field.deliveries {
         let Package { app, version, .. } = it.package;
+        // Delivered at a second node, it is the same.
+        if outcomes.iter().any(|known| (known.app, known.version) == (app, version)) {
+            continue;
+        }
         let installed = run.events.iter().filter(|(.., what)| *what == Happened::Installed(app, version));
         let (installed, last) = installed.fold((0, None), |(many, _), (time, ..)| (many + 1, Some(*time)));
-        let expected = expected.get(&k).copied().unwrap_or(0);
-        Outcome { app, version, expected, installed, longest: last.map(|time| time.since(it.time)) }
-    };
-    Verdict { outcomes: field.deliveries.iter().enumerate().map(outcome).collect(), wrong }
+        let expected = expected.get(&(app, version)).copied().unwrap_or(0);
+        outcomes.push(Outcome { app, version, expected, installed, longest: last.map(|time| time.since(it.time)) });
+    }
+    Verdict { outcomes, wrong }
 }
 
 /// Each installation by itself: in scope, once in a life, in time.

@@ -8,6 +8,7 @@ mod component;
 mod disk;
 mod keys;
 mod monitor;
+pub(crate) mod network;
 mod partition;
 mod platform;
 mod resource;
