@@ -3,11 +3,10 @@
 #
 #   tests/memory.sh
 #
-# Looked at are the unit tests of locks and rings (crates/sync), of what every component is linked with (os/rt) and of the structures
-# that schedulers share. What steps through instructions with the processor's trap flag is left out: neither tool has such a flag.
+# Looked at are the unit tests of locks and rings (crates/sync) and of what every component is linked with (os/rt). What steps through instructions with the processor's trap flag is left out: neither tool has such a flag.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rooms=(-p tactus-sync -p tactus-rt -p tactus-structures)
+rooms=(-p tactus-sync -p tactus-rt)
 
 command -v valgrind >/dev/null || { echo "valgrind is missing: apt-get install valgrind" >&2; exit 3; }
 programs=$(cargo test "${rooms[@]}" --lib --no-run --message-format=json 2>/dev/null | grep -o '"executable":"[^"]*"' | cut -d'"' -f4)

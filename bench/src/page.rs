@@ -251,7 +251,7 @@ fn dear(figure: &Figure) -> String {
 mod tests {
     use super::*;
 
-    /// Figures of Linux come from a script that anyone can run, `studies/peers/linux-rt/pairs.sh`.
+    /// Figures of Linux come from a script that anyone can run, `lab/studies/peers/linux-rt/pairs.sh`.
     #[test]
     fn figures_of_linux_are_those_of_the_script_that_measures_them() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/measured/linux-pairs.md");

@@ -75,19 +75,24 @@ pub fn size(keep: bool) -> Result<Outcome, Failure> {
     Ok(Outcome::Held)
 }
 
-/// A row for each package of the workspace and the Python package, and their sum.
-fn rooms(root: &Path) -> Result<Vec<Vec<String>>, Failure> {
-    let manifest = fs::read_to_string(root.join("Cargo.toml")).map_err(machine)?;
-    let manifest: toml::Value = toml::from_str(&manifest).map_err(machine)?;
+/// The folders of a workspace's members.
+fn members(root: &Path, workspace: &str) -> Result<Vec<String>, Failure> {
+    let path = root.join(workspace).join("Cargo.toml");
+    let manifest: toml::Value = toml::from_str(&fs::read_to_string(&path).map_err(machine)?).map_err(machine)?;
     let members = manifest.get("workspace").and_then(|it| it.get("members")).and_then(toml::Value::as_array);
-    let members = members.ok_or_else(|| Failure::Machine("Cargo.toml names no members".to_string()))?;
-    let mut names: Vec<&str> = members.iter().filter_map(toml::Value::as_str).chain(["python"]).collect();
+    let members = members.ok_or_else(|| Failure::Machine(format!("{} names no members", path.display())))?;
+    Ok(members.iter().filter_map(toml::Value::as_str).map(|member| format!("{workspace}{member}")).collect())
+}
+
+/// A row for each package of both workspaces and the Python package, their sum, and that without the laboratory.
+fn rooms(root: &Path) -> Result<Vec<Vec<String>>, Failure> {
+    let mut names = [members(root, "")?, members(root, "lab/")?, vec!["python".to_string()]].concat();
     names.sort_unstable();
     let row = |name: &str, count: Count| {
         let numbers = [count.files, count.code, count.all, count.tests].map(|it| it.to_string());
         std::iter::once(name.to_string()).chain(numbers).collect::<Vec<_>>()
     };
-    let mut sum = Count::default();
+    let (mut sum, mut house) = (Count::default(), Count::default());
     let mut rows = Vec::new();
     for name in &names {
         let mut count = Count::default();
@@ -96,14 +101,18 @@ fn rooms(root: &Path) -> Result<Vec<Vec<String>>, Failure> {
             // A package inside another one has a row of its own.
             let inner = names
                 .iter()
-                .any(|other| *other != *name && file.starts_with(root.join(other)) && other.starts_with(name));
+                .any(|other| *other != *name && file.starts_with(root.join(other)) && other.starts_with(name.as_str()));
             if !inner {
                 count.add(count_file(inside, &fs::read_to_string(&file).map_err(machine)?));
             }
         }
         sum.add(count);
+        if !name.starts_with("lab/") {
+            house.add(count);
+        }
         rows.push(row(name, count));
     }
+    rows.push(row("all but lab", house));
     rows.push(row("all", sum));
     Ok(rows)
 }
@@ -199,7 +208,7 @@ mod tests {
             [rooms(&root), book(&root)].into_iter().flat_map(|it| it.expect("readable")).collect();
         let missing: Vec<&String> = now.iter().map(|row| &row[0]).filter(|name| !kept.contains_key(*name)).collect();
         assert!(missing.is_empty(), "not on the page: {missing:?}; ./tactus bench size --keep");
-        for sum in ["all", "all of these"] {
+        for sum in ["all", "all but lab", "all of these"] {
             let row = now.iter().find(|row| row[0] == sum).expect("there are sums");
             let alike = row[1..].iter().zip(&kept[sum]).all(|(now, kept)| near(kept, now));
             assert!(alike, "{row:?} is no longer {:?}; ./tactus bench size --keep", kept[sum]);

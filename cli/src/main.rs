@@ -32,8 +32,6 @@ fn main() -> ExitCode {
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Convert(convert) => command::convert::convert(convert),
-        Command::Study(study) => tactus_studies::command::study(study),
-        Command::Rig(rig) => command::rig::rig(rig),
         Command::Test(test) => command::test::test(test),
     };
     match result {

@@ -2,7 +2,7 @@
 # Does a study on Dask lose anything when a worker dies? Runs FILE with threads and then with three worker processes, of which one is killed
 # on the way, and compares all that both leave, byte for byte.
 #
-#     studies/dask-trial.sh TACTUS PYTHON FILE FOLDER [option of the study ...]
+#     lab/studies/dask-trial.sh TACTUS PYTHON FILE FOLDER [option of the study ...]
 #
 # TACTUS is the command's program, PYTHON one that has `dask[distributed]`, FOLDER a new folder to work in.
 # Ends with 0 if a worker was killed while there was work to do and the results are the same.

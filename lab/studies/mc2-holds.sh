@@ -1,7 +1,7 @@
 #!/bin/bash
 # How long the lock of a core is held under MC² with a lock for each container and core, over numbers of tasks.
 #
-#   studies/mc2-holds.sh docs/measured
+#   lab/studies/mc2-holds.sh docs/measured
 #
 # Counts instructions with valgrind around every place of the policy that holds such a lock, one row for each. The policy is compiled without
 # optimisation, so that these places can be told apart: figures are several times those of the machine, and only compared with each
@@ -9,8 +9,8 @@
 set -euo pipefail
 
 out=${1:?the folder of the page}
-cd "$(dirname "$0")/.."
-cargo build --quiet -p tactus-policy --example holds \
+cd "$(dirname "$0")/../.."
+cargo build --quiet --manifest-path lab/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-target}" -p tactus-mc2-variants --example holds \
     --config 'profile.dev.package.tactus-policy.opt-level=0' --config 'profile.dev.package.tactus-sync.opt-level=0'
 program=${CARGO_TARGET_DIR:-target}/debug/examples/holds
 scratch=$(mktemp -d)
@@ -37,7 +37,7 @@ done >"$scratch/figures"
 {
     echo "# How long MC² holds a core's lock"
     echo
-    echo "Made by \`studies/mc2-holds.sh\`: four cores, a lock for each container and core, 200 ms; instructions in the mean, compiled without"
+    echo "Made by \`lab/studies/mc2-holds.sh\`: four cores, a lock for each container and core, 200 ms; instructions in the mean, compiled without"
     echo "optimisation, and how often. A row is a place in the policy that holds such a lock; none has a loop over tasks. What is asked:"
     echo "[The MC² studies](../study-mc2.md)."
     echo

@@ -2,7 +2,7 @@
 # Counts what monitors cost a service, in instructions of the host, with valgrind's callgrind. Where the figures are kept and
 # what they mean: docs/measured/monitor.md.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 command -v valgrind >/dev/null || { echo "valgrind is not installed; install it, e.g. apt install valgrind" >&2; exit 2; }
 cargo build --quiet --release -p tactus-monitor --example services --example step
 out=$(mktemp -d)

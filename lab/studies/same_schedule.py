@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what two builds of Tactus make of the same systems in the simulator, record by record.
 
-    studies/same_schedule.py OLD NEW [COUNT]
+    lab/studies/same_schedule.py OLD NEW [COUNT]
 
 OLD and NEW are `tactus` commands. COUNT (400 if not given) systems are drawn, each from its number: every spread and order, MC², two levels of
 criticality, servers, jobs that take less than they may. Records go through the file format of LITMUS^RT, which has stayed the same,

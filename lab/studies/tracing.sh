@@ -1,14 +1,14 @@
 #!/bin/bash
 # What records cost under global and partitioned EDF, for 5 to 125 tasks on four cores, 300 ms.
 #
-#   studies/tracing.sh docs/measured
+#   lab/studies/tracing.sh docs/measured
 #
 # Decides each run with records and without them, counts the instructions of both with valgrind, and holds the difference against the time of
 # four cores that execute an instruction each nanosecond. Takes a minute, and leaves tracing.md.
 set -euo pipefail
 
 out=${1:?the folder of the page}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 cargo build --quiet --release -p tactus-policy --example tracing
 program=${CARGO_TARGET_DIR:-target}/release/examples/tracing
 scratch=$(mktemp -d)
@@ -16,7 +16,7 @@ trap 'rm -r "$scratch"' EXIT
 {
     echo "# What tracing costs"
     echo
-    echo "Made by \`studies/tracing.sh\`: the same events decided with records and without, four cores, 300 ms; instructions of this computer. The share is"
+    echo "Made by \`lab/studies/tracing.sh\`: the same events decided with records and without, four cores, 300 ms; instructions of this computer. The share is"
     echo "the difference beside four cores for 300 ms at an instruction each nanosecond."
     echo
     echo "| EDF | tasks | decisions | records | without | with | for a record | share of the time |"

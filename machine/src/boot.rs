@@ -126,17 +126,21 @@ fn compile_for(
 
 /// All our programs by name, the schedulers of all policies among them.
 pub fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
-    compile_with(wait, network, None)
+    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"];
+    compile(wait, network, &place::root()?, &names, None)
 }
 
-/// The same with the programs of one more package of ours that this feature of it makes.
-pub fn compile_with(wait: &progress::Wait, network: Network, more: Option<(&str, &str)>) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"];
-    let names: Vec<String> = names.into_iter().chain(more.map(|(package, _)| package)).map(str::to_string).collect();
-    let feature = more.map(|(package, feature)| format!("{package}/{feature}"));
+/// The programs of these packages of the workspace in this folder, which is ours; with one feature.
+pub fn compile(
+    wait: &progress::Wait,
+    network: Network,
+    workspace: &Path,
+    packages: &[&str],
+    feature: Option<&str>,
+) -> Result<Programs, Failure> {
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
-    let unit = Unit::Ours(names);
-    build_with(&toolchain, &place::root()?, &unit, feature.as_deref(), &|text| wait.tell(text)).map_err(machine)
+    let unit = Unit::Ours(packages.iter().map(ToString::to_string).collect());
+    build_with(&toolchain, workspace, &unit, feature, &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.

@@ -1,5 +1,7 @@
 //! Compiles kernel and components for the bare machine and says where the programs lie.
 
+use super::failure::Failure;
+use super::place;
 use super::toolchain::Toolchain;
 use super::{FLOATING_POINT_TARGET, TARGET};
 use rustix::fs::{flock, FlockOperation};
@@ -89,7 +91,7 @@ pub fn build_with(
     feature: Option<&str>,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
-    let into = folder_for(root, unit);
+    let into = folder_for(unit).map_err(|failure| BuildFailure::Cargo(failure.to_string()))?;
     let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
     let _held = match unit {
         Unit::Crate { .. } => Some(hold(&into).map_err(cannot)?),
@@ -158,12 +160,13 @@ pub fn build_with(
 
 /// Where the unit's programs are built: never in a folder of the user's. All of the user's crates share one, so that what they
 /// have in common is compiled once.
-fn folder_for(root: &Path, unit: &Unit) -> PathBuf {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    match unit {
+fn folder_for(unit: &Unit) -> Result<PathBuf, Failure> {
+    let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.map_or_else(|| Ok(place::root()?.join("target")), Ok)?;
+    Ok(match unit {
         Unit::Ours(_) | Unit::Programs { .. } => target,
         Unit::Crate { .. } => target.join("components"),
-    }
+    })
 }
 
 /// Until this goes, nobody else builds there: cargo gives programs of one name one place, whosever they are.

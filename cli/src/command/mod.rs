@@ -10,7 +10,6 @@ pub mod judge;
 pub mod monitor;
 pub mod network;
 pub mod report;
-pub mod rig;
 pub mod run;
 pub mod simulate;
 pub mod test;

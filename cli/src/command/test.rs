@@ -26,8 +26,8 @@ const SLOWEST: usize = 10;
 /// How much of a failing step is shown.
 const TAIL_LINES: usize = 60;
 
-/// A step that cargo does: its kind and name, cargo's words, and variables of the environment.
-type Step<'a> = (TestKind, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
+/// A step that cargo does: its kind and name, the workspace's folder, cargo's words, and variables of the environment.
+type Step<'a> = (TestKind, &'static str, &'static str, &'static [&'static str], &'a [(&'static str, &'a str)]);
 
 /// The target of the bare machine.
 const BARE: &str = "x86_64-unknown-none";
@@ -84,21 +84,25 @@ const HEAP_LINTS: [&str; 12] = [
 const SCENARIOS: [&str; 10] =
     ["test", "--release", "--no-fail-fast", "-p", "tactus-scenarios", "-p", "tactus-cli", "--lib", "--test", "*"];
 
-/// Under a model checker: the structures that cores share.
-const LOOM: [&str; 11] = [
+/// Those of the laboratory.
+const LAB_SCENARIOS: [&str; 5] = ["test", "--release", "--no-fail-fast", "-p", "tactus-lab-scenarios"];
+
+/// Under a model checker: locks.
+const LOOM: [&str; 6] = ["test", "--release", "--no-fail-fast", "-p", "tactus-sync", "--test=loom"];
+
+/// Under model checkers: the structures that cores share, and policies made of them.
+const LAB_LOOM: [&str; 8] = [
     "test",
     "--release",
     "--no-fail-fast",
     "-p",
-    "tactus-sync",
+    "tactus-compared-structures",
     "-p",
-    "tactus-structures",
-    "-p",
-    "tactus-policy",
+    "tactus-mc2-variants",
     "--test=loom",
-    "--test=mc2_loom",
 ];
-const SHUTTLE: [&str; 6] = ["test", "--release", "--no-fail-fast", "-p", "tactus-structures", "--test=shuttle"];
+const LAB_SHUTTLE: [&str; 6] =
+    ["test", "--release", "--no-fail-fast", "-p", "tactus-compared-structures", "--test=shuttle"];
 
 /// Models are compiled by all cores, and nobody debugs them.
 const UNITS: (&str, &str) = ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
@@ -130,7 +134,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let root = place::root()?;
     let own = Tools::own();
     let linting = arguments.lints_by.as_deref().map_or_else(|| Ok(own.clone()), Tools::of)?;
-    let wanted = |kind| arguments.only.is_none_or(|only| only == kind);
+    let wanted = |kind| arguments.only.is_none_or(|only| only == kind) && !arguments.without.contains(&kind);
     let (mut count, mut slow) = (Count::default(), Vec::new());
 
     // A build of its own for each checker, beside the ordinary one.
@@ -142,35 +146,35 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     if let Some(driver) = &driver {
         documenting.extend([("RUSTC_WORKSPACE_WRAPPER", driver.as_str()), ("CLIPPY_ARGS", "")]);
     }
-    let steps: [Step; 10] = [
-        (TestKind::Format, "format", &["fmt", "--all", "--check"], &[]),
-        (TestKind::Lints, "lints", &["clippy", "--all-targets"], &[]),
-        (TestKind::Lints, "lints, scenarios", &SCENARIO_LINTS, &[]),
-        (TestKind::Lints, "lints, bare machine", &BARE_LINTS, &[]),
-        (TestKind::Lints, "lints, with a heap", &HEAP_LINTS, &[]),
-        (TestKind::Unit, "unit", &["test", "--no-fail-fast"], &[]),
-        (TestKind::Docs, "docs", &["doc", "--quiet", "--no-deps"], &documenting),
-        (
-            TestKind::Models,
-            "models, loom",
-            &LOOM,
-            &[("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &loom), UNITS, DEBUG],
-        ),
-        (
-            TestKind::Models,
-            "models, shuttle",
-            &SHUTTLE,
-            &[("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &shuttle), UNITS, DEBUG, CARELESS],
-        ),
+    let of_loom = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &*loom), UNITS, DEBUG];
+    let of_shuttle = [("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &*shuttle), UNITS, DEBUG, CARELESS];
+    let (main, lab) = (".", "lab");
+    let steps: [Step; 17] = [
+        (TestKind::Format, "format", main, &["fmt", "--all", "--check"], &[]),
+        (TestKind::Lints, "lints", main, &["clippy", "--all-targets"], &[]),
+        (TestKind::Lints, "lints, scenarios", main, &SCENARIO_LINTS, &[]),
+        (TestKind::Lints, "lints, bare machine", main, &BARE_LINTS, &[]),
+        (TestKind::Lints, "lints, with a heap", main, &HEAP_LINTS, &[]),
+        (TestKind::Unit, "unit", main, &["test", "--no-fail-fast"], &[]),
+        (TestKind::Docs, "docs", main, &["doc", "--quiet", "--no-deps"], &documenting),
+        (TestKind::Models, "models, loom", main, &LOOM, &of_loom),
         // Optimised, so that what the front door has built is not built again.
-        (TestKind::Scenarios, "scenarios", &SCENARIOS, &[]),
+        (TestKind::Scenarios, "scenarios", main, &SCENARIOS, &[]),
+        (TestKind::Lab, "lab, format", lab, &["fmt", "--check"], &[]),
+        (TestKind::Lab, "lab, lints", lab, &["clippy", "--workspace", "--all-targets"], &[]),
+        (TestKind::Lab, "lab, unit", lab, &["test", "--no-fail-fast"], &[]),
+        (TestKind::Lab, "lab, docs", lab, &["doc", "--quiet", "--no-deps"], &documenting),
+        (TestKind::Lab, "lab, models, loom", lab, &LAB_LOOM, &of_loom),
+        (TestKind::Lab, "lab, models, shuttle", lab, &LAB_SHUTTLE, &of_shuttle),
+        (TestKind::Lab, "lab, command", lab, &["build", "--release", "-p", "tactus-lab"], &[]),
+        (TestKind::Lab, "lab, scenarios", lab, &LAB_SCENARIOS, &[]),
     ];
-    for (kind, name, words, variables) in steps {
+    for (kind, name, workspace, words, variables) in steps {
         if !wanted(kind) {
             continue;
         }
         // fmt and clippy are parts that a toolchain may come without; the others are not.
-        let parts = matches!(kind, TestKind::Format | TestKind::Lints);
+        let parts = matches!(words[0], "fmt" | "clippy");
         let tools = if parts { &linting } else { &own };
         if parts && !tools.has_part(words[0]) {
             let none = format!("this toolchain has no cargo {}; --lints-by names another one's folder", words[0]);
@@ -182,11 +186,14 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
             continue;
         }
         let mut command = tools.cargo();
-        command.args(words).current_dir(&root).envs(variables.iter().copied());
-        if kind == TestKind::Scenarios {
+        command.args(words).current_dir(root.join(workspace)).envs(variables.iter().copied());
+        if workspace == lab && !variables.iter().any(|(name, _)| *name == "CARGO_TARGET_DIR") {
+            command.env("CARGO_TARGET_DIR", &target);
+        }
+        if matches!(kind, TestKind::Scenarios | TestKind::Lab) {
             command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
         }
-        let counts = matches!(kind, TestKind::Unit | TestKind::Models | TestKind::Scenarios);
+        let counts = words[0] == "test";
         count.add(step(name, command, counts, &mut slow)?);
     }
     if wanted(TestKind::Python) {

@@ -1,12 +1,9 @@
 //! What records cost: 5 to 125 tasks on four cores under global and under partitioned EDF, each run decided twice with the same events, with
-//! records in a ring and with none, for `studies/tracing.sh`, which counts the instructions of both.
+//! records in a ring and with none, for `lab/studies/tracing.sh`, which counts the instructions of both.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
-use common::{ms, run, Entry};
 use tactus_policy::{Policy, PolicyConfig, PolicySpec, Scheduler, Task};
 use tactus_record::{NoSink, Record, Sink, RECORD_BYTES};
+use tactus_slow_machine::{ms, run, Entry};
 use tactus_time::{CoreId, Duration, Instant, Level};
 
 const CORES: usize = 4;

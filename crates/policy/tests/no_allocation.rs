@@ -1,8 +1,5 @@
 //! After set-up no policy takes or gives back memory.
 
-mod common;
-
-use common::systems::changing_or_not;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -10,6 +7,7 @@ use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
 use std::alloc::System;
 use tactus_policy::{Event, Policy, Scheduler};
 use tactus_record::NoSink;
+use tactus_slow_machine::systems::changing_or_not;
 use tactus_time::Instant;
 
 #[global_allocator]

@@ -72,9 +72,8 @@ pub fn numbers(text: &str) -> Vec<String> {
 
 /// The file with a test of this name, looked for where sources are: it may have been moved.
 fn elsewhere(root: &Path, name: &str) -> Option<String> {
-    let mut folders: Vec<PathBuf> = ["crates", "os", "machine", "studies", "rig", "cli", "tests", "bench", "probe"]
-        .map(|folder| root.join(folder))
-        .into();
+    let mut folders: Vec<PathBuf> =
+        ["crates", "os", "machine", "lab", "cli", "tests", "bench", "probe"].map(|folder| root.join(folder)).into();
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if path.is_dir() {
@@ -158,14 +157,17 @@ pub fn absent(statements: &[Statement], root: &Path) -> Vec<Problem> {
             }
         }
         let words = statement.words();
-        if words.first().is_some_and(|word| word.starts_with("studies/") && !root.join(word).is_file()) {
+        if words.first().is_some_and(|word| word.starts_with("lab/") && !root.join(word).is_file()) {
             tell(&words[0], "is no script that is there");
         }
         let mut after = words.iter().skip_while(|word| *word != "-p").skip(1);
         if words.first().is_some_and(|word| word == "cargo") {
             let known = after.next().is_some_and(|package| {
                 let line = format!("{package} = {{ path = ");
-                text("Cargo.toml").is_some_and(|manifest| manifest.lines().any(|it| it.starts_with(&line)))
+                ["Cargo.toml", "lab/Cargo.toml"]
+                    .into_iter()
+                    .filter_map(&mut text)
+                    .any(|manifest| manifest.lines().any(|it| it.starts_with(&line)))
             });
             if !known {
                 tell(&words.join(" "), "names no package of the workspace with `-p`");

@@ -148,8 +148,8 @@ fn rules(it: &Statement) -> impl Iterator<Item = &'static str> {
         (
             it.command
                 .as_deref()
-                .is_some_and(|text| !["./tactus ", "cargo ", "studies/"].iter().any(|it| text.starts_with(it))),
-            "a command begins with `./tactus`, with `cargo`, or with a script in `studies/`",
+                .is_some_and(|text| !["./tactus ", "cargo ", "lab/"].iter().any(|it| text.starts_with(it))),
+            "a command begins with `./tactus`, with `cargo`, or with a script in `lab/`",
         ),
         (
             it.command.as_deref().is_some_and(|text| text.matches('\'').count() % 2 == 1),

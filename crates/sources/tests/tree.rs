@@ -121,7 +121,7 @@ fn tests_figures_files_and_packages_that_are_not_in_the_tree_are_named() {
     )
     .contains("left out of ordinary runs"));
     assert!(why(&[here], "cargo test -p tactus-none", "", "").contains("no package of the workspace"));
-    assert!(why(&[here], "studies/none.sh x", "", "").contains("`studies/none.sh` is no script"));
+    assert!(why(&[here], "lab/studies/none.sh x", "", "").contains("`lab/studies/none.sh` is no script"));
     assert!(why(&[], "./tactus study bdm", "1,234,567.5", "docs/measured/bdm.md").contains("`1234567.5 in docs/"));
     assert!(why(&["crates/sources/tests/house.rs::x"], "", "7,654,321 rounds", "").contains("`7654321` stands neither"));
     assert!(why(&[], "./tactus study bdm", "0", "docs/none.md").contains("`docs/none.md` is not there"));

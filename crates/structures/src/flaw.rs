@@ -27,13 +27,10 @@ impl fmt::Display for Flaw {
 impl core::error::Error for Flaw {}
 
 /// Holds unless the two differ.
-pub(crate) fn same(
-    structure: &'static str,
-    rule: &'static str,
-    at: usize,
-    expected: u64,
-    found: u64,
-) -> Result<(), Flaw> {
+///
+/// # Errors
+/// The rule, which is broken.
+pub fn same(structure: &'static str, rule: &'static str, at: usize, expected: u64, found: u64) -> Result<(), Flaw> {
     if expected == found {
         Ok(())
     } else {

@@ -1,22 +1,19 @@
-//! The structures that schedulers are made of: queues of ready tasks, which one core owns, and directories of cores,
-//! which all cores share.
+//! The structures that policies are made of: queues of ready tasks, which one core owns, and a row of cores' numbers for
+//! whoever holds a lock over all cores.
 //!
-//! What stands here is what the kernel's scheduler components, the simulator and the test rig all run: the same files,
-//! without a line changed. Atomics and locks come from `tactus_sync::facade`, so that model checkers see the same files
-//! too. Room is made once, when a structure is set up; nothing is allocated after that.
+//! What stands here is what the kernel's scheduler components and the simulator run, without a line changed; the laboratory
+//! (`lab/structures`) compares it with others. Room is made once, when a structure is set up; nothing is allocated after that.
 //!
 //! Each structure has a number as a parameter, `BUG`, which is [`planted::NONE`] unless a test plants a bug to show that
 //! it is found. The compiler leaves nothing of it in a sound structure.
-#![cfg_attr(not(any(loom, shuttle)), no_std)]
+#![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
-mod cores;
 pub mod directory;
 mod flaw;
 pub mod planted;
 pub mod queue;
 
-pub use cores::{Cores, CORES};
-pub use flaw::Flaw;
+pub use flaw::{same, Flaw};

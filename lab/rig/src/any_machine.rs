@@ -3,9 +3,9 @@
 
 use crate::check::{everything, most_urgent, Broken};
 use crate::machine::{Machine, Processor, Tables};
-use tactus_structures::directory::Directory;
-use tactus_structures::queue::{Entry, ReadyQueue};
-use tactus_structures::Cores;
+use tactus_compared_structures::directory::Directory;
+use tactus_compared_structures::queue::{Entry, ReadyQueue};
+use tactus_compared_structures::Cores;
 use tactus_sync::{Order, Unlocked};
 
 /// See [`Machine`], whose functions these are.

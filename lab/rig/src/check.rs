@@ -4,9 +4,9 @@ use crate::machine::{Machine, Tables};
 use crate::run_queue::RunQueue;
 use std::fmt;
 use std::sync::atomic::Ordering;
-use tactus_structures::directory::{judge, Directory};
-use tactus_structures::queue::ReadyQueue;
-use tactus_structures::{Cores, Flaw};
+use tactus_compared_structures::directory::{judge, Directory};
+use tactus_compared_structures::queue::ReadyQueue;
+use tactus_compared_structures::{Cores, Flaw};
 use tactus_sync::{lock_all, Guard, Lock, Order, Rank, Unlocked};
 
 use crate::machine::QueueRank;

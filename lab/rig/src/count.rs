@@ -3,9 +3,9 @@
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tactus_structures::directory::{Directory, IDLE};
-use tactus_structures::queue::{Entry, ReadyQueue};
-use tactus_structures::Cores;
+use tactus_compared_structures::directory::{Directory, IDLE};
+use tactus_compared_structures::queue::{Entry, ReadyQueue};
+use tactus_compared_structures::Cores;
 use tactus_sync::Order;
 
 /// What can be counted of a directory.

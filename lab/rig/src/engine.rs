@@ -18,8 +18,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tactus_structures::directory::Directory;
-use tactus_structures::queue::ReadyQueue;
+use tactus_compared_structures::directory::Directory;
+use tactus_compared_structures::queue::ReadyQueue;
 use tactus_sync::Order;
 use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy};
 

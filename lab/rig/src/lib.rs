@@ -1,6 +1,6 @@
 //! The test rig: emulated processors on real threads drive the structures of schedulers, check them while they run, and
 //! measure what they cost. After PRACTISE (Falzoi, Lelli and Lipari, OSPERT 2012); what is tested is the very code that
-//! schedulers run, from `tactus-structures`.
+//! schedulers run, from `tactus-compared-structures`.
 #![forbid(unsafe_code)]
 
 mod any_machine;

@@ -5,9 +5,9 @@
 use crate::measure::{Operation, Watch};
 use crate::run_queue::RunQueue;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tactus_structures::directory::{Directory, DirectoryRank, Overload};
-use tactus_structures::queue::{Entry, ReadyQueue};
-use tactus_structures::Cores;
+use tactus_compared_structures::directory::{Directory, DirectoryRank, Overload};
+use tactus_compared_structures::queue::{Entry, ReadyQueue};
+use tactus_compared_structures::Cores;
 use tactus_sync::{lock_two, Lock, Order, Rank, Unlocked};
 
 /// The rank of ready queues in the order of locks: before what is in a directory.

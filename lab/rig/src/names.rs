@@ -2,11 +2,11 @@
 
 use crate::engine::{run, Failed, Finished};
 use crate::settings::Settings;
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     Cpudl, Cpupri, CpupriLinux, Delegation, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan, SkipList,
     Tournament,
 };
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, PlainHeap, RedBlackTree};
+use tactus_compared_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, PlainHeap, RedBlackTree};
 
 type Run = fn(&Settings, &mut dyn FnMut(f64)) -> Result<Finished, Failed>;
 

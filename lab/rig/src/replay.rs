@@ -11,9 +11,9 @@ use crate::machine::{Processor, PRIORITIES};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tactus_compared_structures::queue::Entry;
+use tactus_compared_structures::Cores;
 use tactus_record::EventKind;
-use tactus_structures::queue::Entry;
-use tactus_structures::Cores;
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::Trace;
 

@@ -1,8 +1,8 @@
 //! One processor's ready tasks: the one that it runs, and a queue of those that wait. A ready task is in exactly one
 //! such queue, even when it does not run.
 
-use tactus_structures::directory::{CLOSED, IDLE};
-use tactus_structures::queue::{Entry, ReadyQueue};
+use tactus_compared_structures::directory::{CLOSED, IDLE};
+use tactus_compared_structures::queue::{Entry, ReadyQueue};
 
 /// A processor's ready tasks.
 pub struct RunQueue<Q> {

@@ -134,7 +134,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Processors(n) => {
-                write!(f, "{n} processors: 1 to {} can be emulated", tactus_structures::CORES)
+                write!(f, "{n} processors: 1 to {} can be emulated", tactus_compared_structures::CORES)
             }
             Problem::TooFewCores { processors, cores } => write!(
                 f,
@@ -161,7 +161,7 @@ impl std::error::Error for Problem {}
 impl Settings {
     /// Whether the run can begin, on `cores` cores.
     pub(crate) fn check(&self, cores: usize) -> Result<(), Problem> {
-        if self.processors == 0 || self.processors > tactus_structures::CORES {
+        if self.processors == 0 || self.processors > tactus_compared_structures::CORES {
             return Err(Problem::Processors(self.processors));
         }
         if self.mode == Mode::Performance && self.processors > cores && !self.oversubscribe {

@@ -7,8 +7,8 @@ use crate::settings::{Periodic, Settings};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tactus_structures::queue::Entry;
-use tactus_structures::Cores;
+use tactus_compared_structures::queue::Entry;
+use tactus_compared_structures::Cores;
 
 /// One processor's source of events.
 pub(crate) struct Workload {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use tactus_rig::names::{run_named, DIRECTORIES, QUEUES};
-use tactus_rig::{run, Failed, Mode, Periodic, Problem, Settings, Source};
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     Cpudl, Cpupri, Delegation, FastHeap, FlatCombining, Marks, Scan, SkipList, Tournament,
 };
-use tactus_structures::planted;
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, PlainHeap, RedBlackTree};
+use tactus_compared_structures::planted;
+use tactus_compared_structures::queue::{BinaryHeap, Bitmap, Calendar, PairingHeap, PlainHeap, RedBlackTree};
+use tactus_rig::names::{run_named, DIRECTORIES, QUEUES};
+use tactus_rig::{run, Failed, Mode, Periodic, Problem, Settings, Source};
 
 fn quick() -> Settings {
     Settings { processors: 4, cycles: 1_500, tasks: 400, ..Settings::default() }
@@ -131,7 +131,7 @@ found! {
 #[test]
 #[ignore = "takes a minute"]
 fn of_what_depends_on_the_moment_the_rig_finds_what_stays_broken() {
-    fn tell<D: tactus_structures::directory::Directory + 'static>(name: &str) -> usize {
+    fn tell<D: tactus_compared_structures::directory::Directory + 'static>(name: &str) -> usize {
         let mut found = Vec::new();
         for seed in 0..10 {
             let settings = Settings { cycles: 20_000, seed, patience: Duration::from_secs(2), ..quick() };

@@ -3,11 +3,11 @@
 #![cfg(not(any(loom, shuttle)))]
 
 use proptest::prelude::*;
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Mark,
     Marks, Overload, Scan, SkipList, Tournament, CLOSED, IDLE,
 };
-use tactus_structures::{planted, Cores};
+use tactus_compared_structures::{planted, Cores};
 use tactus_sync::Order;
 
 /// By core, its new number; then what is looked for.

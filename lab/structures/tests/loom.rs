@@ -1,7 +1,7 @@
 //! Directories under loom: every interleaving and every value that the memory model lets a core read, at small sizes.
 //! Locks are taken for granted here; they have a model of their own in `tactus-sync`.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-structures --release --test loom -- --nocapture` also prints how many
+//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-compared-structures --release --test loom -- --nocapture` also prints how many
 //! executions each model had. Models that are cut off at a number of preemptions say so.
 #![cfg(loom)]
 
@@ -10,11 +10,11 @@ mod processors;
 use processors::Processors;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks,
     Overload, Scan, SkipList, Tournament,
 };
-use tactus_structures::{planted, Cores};
+use tactus_compared_structures::{planted, Cores};
 use tactus_sync::{Lock, Order, Rank};
 
 /// Explores a model to its end and gives the number of executions. A failure ends the test, or the program if that is

@@ -3,12 +3,14 @@
 
 use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
 use std::alloc::System;
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks, Scan,
     SkipList, Tournament,
 };
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree};
-use tactus_structures::Cores;
+use tactus_compared_structures::queue::{
+    BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree,
+};
+use tactus_compared_structures::Cores;
 use tactus_sync::Order;
 
 #[global_allocator]

@@ -2,8 +2,10 @@
 #![cfg(not(any(loom, shuttle)))]
 
 use proptest::prelude::*;
-use tactus_structures::planted;
-use tactus_structures::queue::{BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree};
+use tactus_compared_structures::planted;
+use tactus_compared_structures::queue::{
+    BinaryHeap, Bitmap, Calendar, Entry, PairingHeap, PlainHeap, ReadyQueue, RedBlackTree,
+};
 
 const TASKS: usize = 40;
 

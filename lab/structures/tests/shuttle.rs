@@ -1,7 +1,7 @@
 //! Directories under shuttle: random schedules at sizes that loom cannot reach. Shuttle knows no weak memory, so missing
 //! barriers are loom's to find.
 //!
-//! `RUSTFLAGS="--cfg shuttle" cargo test -p tactus-structures --release --test shuttle -- --nocapture`
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p tactus-compared-structures --release --test shuttle -- --nocapture`
 #![cfg(shuttle)]
 
 mod processors;
@@ -12,11 +12,11 @@ use shuttle::{Config, Runner};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use tactus_structures::directory::{
+use tactus_compared_structures::directory::{
     judge, Cpudl, Cpupri, CpupriLinux, Delegation, Directory, FastHeap, FlatCombining, LockedHeap, LockedRow, Marks,
     Scan, SkipList, Tournament, CLOSED,
 };
-use tactus_structures::{planted, Cores};
+use tactus_compared_structures::{planted, Cores};
 use tactus_sync::{Lock, Order, Rank};
 
 /// How many schedules an ordinary run tries of each kind.

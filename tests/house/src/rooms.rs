@@ -21,15 +21,18 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// All packages of the workspace, and the Python package beside it.
+/// All packages of the workspace, those of the laboratory's, and the Python package beside them.
 ///
 /// # Panics
 /// Where a manifest cannot be read: then nothing can be said about the house.
 pub fn rooms() -> Vec<Room> {
     let root = root();
-    let workspace = manifest(&root);
-    let members = workspace["workspace"]["members"].as_array().expect("the workspace has members");
-    let mut paths: Vec<String> = members.iter().filter_map(|it| it.as_str()).map(str::to_string).collect();
+    let members = |workspace: &str| -> Vec<String> {
+        let manifest = manifest(&root.join(workspace));
+        let members = manifest["workspace"]["members"].as_array().expect("the workspace has members");
+        members.iter().filter_map(|it| it.as_str()).map(|member| format!("{workspace}{member}")).collect()
+    };
+    let mut paths = [members(""), members("lab/")].concat();
     paths.push("python".into());
     let named: Vec<(String, String)> =
         paths.iter().map(|path| (name(&manifest(&root.join(path))), path.clone())).collect();

@@ -2,7 +2,7 @@
 //! whose budgets follow from the costs that the run's check counted; of changes the same must be admitted without costs.
 //!
 //! ```console
-//! $ cargo run --release -p tactus-studies --example replay -- examples/vcpus.toml out/vcpus/trace.bin
+//! $ cargo run --release -p tactus-promises --example replay -- examples/vcpus.toml out/vcpus/trace.bin
 //! ```
 
 use std::path::Path;

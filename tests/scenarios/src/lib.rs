@@ -13,7 +13,7 @@ pub mod stretches;
 mod system;
 
 pub use files::Scratch;
-pub use run::{command, tactus, Finished, Said};
+pub use run::{call, command, tactus, Finished, Said};
 pub use system::{Kernel, Stopped, Summary, Task};
 
 use std::path::{Path, PathBuf};

@@ -33,7 +33,12 @@ pub struct Said {
 
 /// Calls the command in the root of the workspace.
 pub fn tactus<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Said {
-    let mut call = Command::new(command());
+    call(&command(), words)
+}
+
+/// Calls this program there.
+pub fn call<S: AsRef<OsStr>>(program: &Path, words: impl IntoIterator<Item = S>) -> Said {
+    let mut call = Command::new(program);
     call.args(words).current_dir(root()).stdin(Stdio::null());
     let output = call.output().expect("the command starts");
     let words: Vec<_> = call.get_args().collect();

@@ -82,7 +82,12 @@ pub struct Asked<'a> {
     pub settled: &'a [(u32, u64, bool)],
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// A system that does not change.
+    pub fn still(setup: &'a PolicyConfig, mc2: &'a Mc2) -> Asked<'a> {
+        Asked { setup, mc2, absent: &[], changes: &[], effects: &[], settled: &[] }
+    }
+
     fn full(&self, level: Level, budget: Duration) -> u64 {
         match level {
             Level::D => 0,

@@ -1,6 +1,5 @@
 //! A machine for tests: cores without costs that run what a policy decides. Each entry can be made late, and events
 //! without cause can be thrown in. It asserts nothing by itself; it keeps what happened for the tests to look at.
-#![allow(dead_code)]
 
 pub mod changes;
 pub mod draw;
@@ -218,20 +217,4 @@ pub fn ms(n: u64) -> Duration {
 /// The core with this number.
 pub fn core(n: u8) -> Option<CoreId> {
     Some(CoreId(n))
-}
-
-/// Compares a drawing with the golden file. The file's first lines, marked with `#`, tell what it is.
-///
-/// After a change that is meant, write the files anew with `GOLDEN=write cargo test -p tactus-policy`, and look at
-/// every difference.
-pub fn compare(file: &str, drawn: &str) {
-    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let head: String = kept.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
-    let fresh = head + drawn;
-    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
-        std::fs::write(&path, &fresh).expect("the golden file can be written");
-    } else {
-        assert!(kept == fresh, "{} is no longer what happens, which is:\n{fresh}", path.display());
-    }
 }

@@ -92,7 +92,7 @@ fn a_removed_task_goes_on_to_its_end_and_what_needs_its_time_begins_after() {
     let setup = example();
     let entries = start(&setup, 80);
     let drawn = draw::draw(&setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare("change.txt", &drawn);
+    crate::kept::compare("change.txt", &drawn);
     assert_eq!(
         told(&entries, EventKind::ChangeRequested).iter().map(|told| told.0).collect::<Vec<_>>(),
         [22, 22, 40, 51]

@@ -86,7 +86,7 @@ fn all_cores_wait_for_an_instant_at_which_nothing_of_levels_a_to_c_is_left() {
     let (setup, demand) = example();
     let entries = run(&setup, &demand, Instant::ZERO + ms(44));
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare("change-mc2.txt", &drawn);
+    crate::kept::compare("change-mc2.txt", &drawn);
     let at = |kind: EventKind| -> Vec<(u64, u32)> {
         let records = entries.iter().flat_map(|entry| &entry.records).filter(|r| r.kind == kind);
         records.map(|r| (r.time.as_nanos() / 1_000_000, r.job)).collect()

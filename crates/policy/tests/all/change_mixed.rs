@@ -89,7 +89,7 @@ fn changes_wait_for_the_instant_at_which_both_levels_are_served_again() {
     let (setup, demand) = example();
     let entries = run(&setup, &demand, Instant::ZERO + ms(44));
     let drawn = draw::draw(&setup, &entries, 44, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare("change-amc.txt", &drawn);
+    crate::kept::compare("change-amc.txt", &drawn);
     // T2 has [10, 12); T1 has used its LO time at 14, and goes on to its end at 17, which is where nothing is left.
     let modes: Vec<_> = told(&entries, EventKind::Mode).into_iter().map(|told| told.0).collect();
     assert_eq!(modes, [14, 17]);
@@ -129,7 +129,7 @@ fn virtual_deadlines_change_with_those_who_compete() {
     };
     let entries = run(&setup, &demand, Instant::ZERO + ms(48));
     let drawn = draw::draw(&setup, &entries, 48, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare("change-edf-vd.txt", &drawn);
+    crate::kept::compare("change-edf-vd.txt", &drawn);
     assert_eq!(told(&entries, EventKind::ChangeApplied), [(18, 0, 0), (18, 1, 0)]);
     assert_eq!(told(&entries, EventKind::ChangeRefused), [(33, 2, CHANGE_NOT_ADMITTED)]);
 }

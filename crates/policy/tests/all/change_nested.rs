@@ -193,7 +193,7 @@ fn in_ms(mut setup: PolicyConfig) -> PolicyConfig {
 fn is_drawn(setup: &PolicyConfig, name: &str) {
     let entries = start(setup, 80_000_000);
     let drawn = draw::draw(setup, &entries, 80, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare(name, &drawn);
+    crate::kept::compare(name, &drawn);
 }
 
 /// T1 (2 of 10); S1 (7 of 10) with T2 (2 of 20) and S2 (2 of 10), which has T3 (4 of 45). S2 is to have 3, then all of S1 ends, and

@@ -13,7 +13,7 @@ fn golden(file: &str, setup: &PolicyConfig, columns: u64, first_name: char, dema
     invariants::check(setup, &entries);
     let name = |task: TaskId| format!("{first_name}{}", task.0 + 1);
     let drawn = draw::draw(setup, &entries, columns, &name);
-    crate::common::compare(file, &drawn);
+    crate::kept::compare(file, &drawn);
 }
 
 /// A task without levels: core, offset, period, deadline, all in ms.

@@ -2,8 +2,7 @@
 //!
 //! A program for each file would take minutes to compile: each has all of the policies in it.
 
-#[path = "../common/mod.rs"]
-mod common;
+use tactus_slow_machine as common;
 
 mod change;
 mod change_mc2;
@@ -16,10 +15,10 @@ mod first_come;
 mod golden;
 mod hand_over;
 mod inter_core;
+mod kept;
 mod mc2_deaf;
 mod mc2_oracle;
-mod mc2_source;
-mod mc2_threads;
+mod mc2_slack;
 mod mixed_oracle;
 mod oracle;
 mod orders_oracle;

@@ -62,7 +62,7 @@ fn golden(file: &str, setup: &PolicyConfig, columns: u64, demand: &dyn Fn(TaskId
     let entries = run(setup, demand, Instant::ZERO + ms(columns));
     invariants::check(setup, &entries);
     let drawn = draw::draw(setup, &entries, columns, &|task| format!("T{}", task.0 + 1));
-    crate::common::compare(file, &drawn);
+    crate::kept::compare(file, &drawn);
     entries
 }
 

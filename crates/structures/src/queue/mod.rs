@@ -1,18 +1,10 @@
 //! Queues of ready tasks: the most urgent first. One core owns each; whoever else wants in takes that core's lock.
 
 mod binary;
-mod bitmap;
-mod calendar;
-mod pairing;
-mod plain;
-mod red_black;
+mod first;
 
 pub use binary::BinaryHeap;
-pub use bitmap::Bitmap;
-pub use calendar::Calendar;
-pub use pairing::PairingHeap;
-pub use plain::{FirstHeap, PlainHeap};
-pub use red_black::RedBlackTree;
+pub use first::FirstHeap;
 
 use crate::Flaw;
 
@@ -53,7 +45,7 @@ impl Ord for Entry {
 }
 
 /// No task, in a table of tasks.
-pub(crate) const NIL: u32 = u32::MAX;
+const NIL: u32 = u32::MAX;
 
 /// A queue of ready tasks. A task is in it once at most.
 pub trait ReadyQueue: Send {
@@ -68,8 +60,8 @@ pub trait ReadyQueue: Send {
     fn insert(&mut self, entry: Entry);
     /// Takes a task out, if it is there.
     fn remove(&mut self, task: u32) -> Option<Entry>;
-    /// The most urgent one. Among equally urgent ones, the one with the smallest number, but in a [`Bitmap`] the one
-    /// that came first.
+    /// The most urgent one. Among equally urgent ones, the one with the smallest number, but in a bitmap the one that
+    /// came first.
     fn peek(&self) -> Option<Entry>;
     /// Takes out the most urgent one.
     fn pop(&mut self) -> Option<Entry> {

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 use std::sync::OnceLock;
-use tactus_scenarios::{file, root, tactus, Scratch};
+use tactus_lab_scenarios::lab;
+use tactus_scenarios::{file, root, Scratch};
 
 /// Figures of one run.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ fn runs() -> &'static [Run] {
     static RUNS: OnceLock<Vec<Run>> = OnceLock::new();
     RUNS.get_or_init(|| {
         // The study's own file, with fewer rates and less time.
-        let whole = fs::read_to_string(root().join("studies/interrupts.toml")).expect("the study's file");
+        let whole = fs::read_to_string(root().join("lab/studies/interrupts.toml")).expect("the study's file");
         let head = whole.split("[[sweep]]").next().expect("a head").replace("measured = 5", "measured = 1");
         // As few runs as the four tests need.
         let sweep = |name: &str, setups: &str, rates: &str| {
@@ -44,8 +45,7 @@ fn runs() -> &'static [Run] {
         let study = scratch.path().join("study.toml");
         fs::write(&study, head + &sweeps).expect("a scratch file");
         let out = scratch.path().join("out");
-        let said =
-            tactus(["study".as_ref(), "interrupts".as_ref(), study.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        let said = lab(["study".as_ref(), "interrupts".as_ref(), study.as_os_str(), "--out".as_ref(), out.as_os_str()]);
         assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
         let text = fs::read_to_string(out.join("figures.json")).expect("the study leaves figures");
         let plot = fs::read_to_string(out.join("high.svg")).expect("the study leaves plots");
@@ -74,7 +74,7 @@ fn about(value: f64, wanted: f64, share: f64) -> bool {
 
 #[test]
 fn below_saturation_every_set_up_handles_every_packet() {
-    assert!(file("studies/interrupts.toml").exists());
+    assert!(file("lab/studies/interrupts.toml").exists());
     for setup in ['a', 'b', 'c', 'd'] {
         let it = run(setup, [10_000; 2]);
         assert!(it.handled.iter().all(|&handled| about(handled, 10_000.0, 0.03)), "{it:?}");
@@ -132,7 +132,7 @@ fn every_packet_that_is_sent_to_the_network_card_is_handled() {
     let scratch = Scratch::new("card");
     let out = scratch.path().join("out");
     let words = ["study".as_ref(), "interrupts".as_ref(), "--card".as_ref(), "300".as_ref(), "--out".as_ref()];
-    let said = tactus(words.into_iter().chain([out.as_os_str()]));
+    let said = lab(words.into_iter().chain([out.as_os_str()]));
     assert_eq!(said.status, 0, "{emulator}: {}{}", said.output, said.errors);
     for stream in ["1", "2"] {
         let row = said.output.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());

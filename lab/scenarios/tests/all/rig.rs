@@ -7,7 +7,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tactus_scenarios::{command, file, tactus, Finished, Scratch};
+use tactus_lab_scenarios::{command, lab};
+use tactus_scenarios::{file, Finished, Scratch};
 
 const STRUCTURES: [&str; 4] = ["scan", "cpupri", "cpudl", "tournament"];
 /// Operations of a run, for each processor and for all together.
@@ -85,7 +86,7 @@ fn a_sweep_that_is_killed_goes_on_where_it_was_and_measures_nothing_twice() {
 fn what_a_system_did_under_mc2_is_done_again_in_the_rig_with_every_structure() {
     let run = Finished::run(&file("examples/avionics.toml"), &["--duration", "300 ms"]);
     let folder = run.file("trace.bin").parent().unwrap().to_path_buf();
-    let said = tactus(["rig".as_ref(), "replay".as_ref(), folder.as_os_str()]);
+    let said = lab(["rig".as_ref(), "replay".as_ref(), folder.as_os_str()]);
     assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
     println!("{}", said.output);
     let head = said.output.lines().find(|line| line.starts_with("replay")).unwrap();
@@ -101,7 +102,7 @@ fn what_a_system_did_under_mc2_is_done_again_in_the_rig_with_every_structure() {
     let arguments = ["--mode", "performance", "--oversubscribe", "--stamp", "lfence", "--out"].map(OsStr::new);
     let arguments =
         [&[OsStr::new("rig"), "replay".as_ref(), folder.as_os_str()], &arguments[..], &[out.path().as_ref()]];
-    let said = tactus(arguments.concat());
+    let said = lab(arguments.concat());
     if said.errors.contains("cannot be locked") {
         return println!("left out: {}", said.errors);
     }
@@ -113,7 +114,7 @@ fn what_a_system_did_under_mc2_is_done_again_in_the_rig_with_every_structure() {
     picture_has_all(out.path(), "replay", 12 * OPERATIONS * 5);
 
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() < 4) {
-        let refused = tactus(["rig".as_ref(), "replay".as_ref(), folder.as_os_str(), "--mode=performance".as_ref()]);
+        let refused = lab(["rig".as_ref(), "replay".as_ref(), folder.as_os_str(), "--mode=performance".as_ref()]);
         assert_eq!(refused.status, 2, "{}", refused.errors);
         assert!(refused.errors.contains("--oversubscribe"), "{}", refused.errors);
     }
@@ -140,7 +141,7 @@ fn a_measured_run_leaves_rows_and_a_picture_and_says_now_and_then_how_far_it_is(
         ["rig", "run", "--mode", "performance", "--processors", "1", "--structure", "cpupri", "--real-time"];
     // A little longer than it takes until a line is written where there is no terminal.
     let arguments = [&arguments[..], &["--cycles", "1200", "--out"]].concat();
-    let said = tactus(arguments.into_iter().map(OsStr::new).chain([out.path().as_ref()]));
+    let said = lab(arguments.into_iter().map(OsStr::new).chain([out.path().as_ref()]));
     if said.errors.contains("cannot be locked") {
         return println!("left out: {}", said.errors);
     }
@@ -157,7 +158,7 @@ fn a_measured_run_leaves_rows_and_a_picture_and_says_now_and_then_how_far_it_is(
 fn a_tested_run_leaves_what_was_counted() {
     let out = Scratch::new("rig-test");
     let arguments = ["rig", "run", "--structure", "scan", "--processors", "3", "--cycles", "300", "--out"];
-    let said = tactus(arguments.map(OsStr::new).into_iter().chain([out.path().as_ref()]));
+    let said = lab(arguments.map(OsStr::new).into_iter().chain([out.path().as_ref()]));
     assert_eq!(said.status, 0, "{}\n{}", said.output, said.errors);
     let lines = std::fs::read_to_string(out.path().join("run.jsonl")).unwrap();
     assert_eq!(lines.lines().count(), OPERATIONS * 4);

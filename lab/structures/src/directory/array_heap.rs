@@ -1,9 +1,8 @@
 //! A heap of cores in an array, the greatest number first, with an index from core to place. It is the inside of the
 //! directories that keep a heap; it knows nothing of other cores.
 
-use super::held::Number;
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use super::Number;
+use crate::{planted, same, Flaw};
 use alloc::vec::Vec;
 
 const OUT: u32 = u32::MAX;

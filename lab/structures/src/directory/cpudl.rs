@@ -7,8 +7,7 @@
 use super::array_heap::ArrayHeap;
 use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank, IDLE};
-use crate::flaw::same;
-use crate::{planted, Cores, Flaw};
+use crate::{planted, same, Cores, Flaw};
 use tactus_sync::facade::{AtomicU32, AtomicU64, Ordering};
 use tactus_sync::{Lock, Order, Rank};
 

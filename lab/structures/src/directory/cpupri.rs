@@ -11,8 +11,7 @@
 
 use super::values::Values;
 use super::Directory;
-use crate::flaw::same;
-use crate::{planted, Cores, Flaw};
+use crate::{planted, same, Cores, Flaw};
 use alloc::vec::Vec;
 use tactus_sync::facade::{barrier, AtomicU32, AtomicU64, Ordering};
 use tactus_sync::{Order, Rank};

@@ -1,8 +1,7 @@
 //! Which cores have tasks waiting: the `overloaded` flag of Linux's `root_domain`, and the set behind it.
 
 use super::values::CachePadded;
-use crate::flaw::same;
-use crate::{Cores, Flaw};
+use crate::{same, Cores, Flaw};
 use tactus_sync::facade::{barrier, AtomicU32, AtomicU64, Ordering};
 
 /// The set of cores with waiting tasks, and its size.

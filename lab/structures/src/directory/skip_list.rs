@@ -7,8 +7,7 @@
 
 use super::values::{CachePadded, Values};
 use super::{Directory, DirectoryRank};
-use crate::flaw::same;
-use crate::{planted, Cores, Flaw};
+use crate::{planted, same, Cores, Flaw};
 use alloc::vec::Vec;
 use tactus_sync::facade::{AtomicU32, Ordering};
 use tactus_sync::{Lock, Order, Rank};

@@ -6,8 +6,7 @@
 
 use super::values::{CachePadded, Values};
 use super::Directory;
-use crate::flaw::same;
-use crate::{planted, Cores, Flaw};
+use crate::{planted, same, Cores, Flaw};
 use alloc::vec::Vec;
 use tactus_sync::facade::{barrier, AtomicU64, Ordering};
 use tactus_sync::{Order, Rank};

@@ -1,7 +1,6 @@
 //! What every directory has: each core's number, on a line of the cache of its own.
 
-use crate::flaw::same;
-use crate::{Cores, Flaw};
+use crate::{same, Cores, Flaw};
 use alloc::vec::Vec;
 use tactus_sync::facade::{AtomicU64, Ordering};
 

@@ -2,8 +2,7 @@
 //! however many tasks there are. This is the run queue of Linux's fixed-priority classes, with 4,096 levels in two steps.
 
 use super::{Entry, ReadyQueue, NIL};
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use crate::{planted, same, Flaw};
 use alloc::vec::Vec;
 
 const LEVELS: usize = 4_096;

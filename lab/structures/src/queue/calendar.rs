@@ -2,8 +2,7 @@
 //! the most urgent one is on the first day that has one. Cheap while deadlines are spread over a year of the wheel.
 
 use super::{Entry, ReadyQueue, NIL};
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use crate::{planted, same, Flaw};
 use alloc::vec::Vec;
 
 /// How long a day is: 2^20 ns, about a millisecond.

@@ -2,8 +2,7 @@
 //! an entry is taken out. Nodes are places in a table, one for each task.
 
 use super::{Entry, ReadyQueue, NIL};
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use crate::{planted, same, Flaw};
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy)]

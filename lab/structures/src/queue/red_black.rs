@@ -3,8 +3,7 @@
 //! each task, and one more that stands for every leaf.
 
 use super::{Entry, ReadyQueue};
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use crate::{planted, same, Flaw};
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 //! of per-core queues does, small enough for model checkers. Two queues are held at a time, and a lock in a directory below
 //! them.
 
-use tactus_structures::directory::{judge, Directory, DirectoryRank, CLOSED, IDLE};
-use tactus_structures::Cores;
+use tactus_compared_structures::directory::{judge, Directory, DirectoryRank, CLOSED, IDLE};
+use tactus_compared_structures::Cores;
 use tactus_sync::{lock_all, lock_two, Guard, Lock, Order, Rank, Unlocked};
 
 /// Ready queues come before what is in a directory.

@@ -1,12 +1,9 @@
-//! A system of MC² with a lock for each container and core, `n` tasks on four cores, for `studies/mc2-holds.sh`, which counts for how long
+//! A system of MC² with a lock for each container and core, `n` tasks on four cores, for `lab/studies/mc2-holds.sh`, which counts for how long
 //! these locks are held.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
-use common::{exact, ms, run_policy};
 use tactus_mc2_variants::{Fine, Machinery};
 use tactus_policy::{Mc2, PolicyConfig, PolicySpec, Slot, Table, Task};
+use tactus_slow_machine::{exact, ms, run_policy};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 const CORES: u16 = 4;

@@ -1,7 +1,7 @@
 //! MC² with a lock for each container and core, and without any, under loom: every interleaving of two cores at the moments that matter.
 //! Locks are taken for granted here (a wrong order would show as a deadlock); they have a model of their own.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-policy --release --test mc2_loom -- --nocapture`
+//! `RUSTFLAGS="--cfg loom" cargo test -p tactus-mc2-variants --release --test loom -- --nocapture`
 #![cfg(loom)]
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures what calls and switches cost on Debian's PREEMPT_RT kernel, in the emulator in which ours are measured (./tactus bench kernel).
 #
-#   studies/peers/linux-rt/pairs.sh out/study/linux-rt
+#   lab/studies/peers/linux-rt/pairs.sh out/study/linux-rt
 #
 # Starts a machine with two cores, of which the second begins last, whose only program is pairs.c. Needs what run.sh needs, and takes a minute. What it leaves: pairs.csv
 # and linux-pairs.md. KERNEL (a package) may be set.
@@ -27,7 +27,7 @@ grep -q '^END' "$out/log" || { echo "the machine did not come to its end" >&2; t
 {
     echo "# PREEMPT_RT: calls and switches"
     echo
-    echo "Made by \`studies/peers/linux-rt/pairs.sh\` ($kernel, one instruction a nanosecond, \`mitigations=off\`, 4,000 samples"
+    echo "Made by \`lab/studies/peers/linux-rt/pairs.sh\` ($kernel, one instruction a nanosecond, \`mitigations=off\`, 4,000 samples"
     echo "each); instructions, less an empty pair of readings. All threads under \`SCHED_FIFO\`, memory locked. Ours: [the kernel](kernel.md)."
     echo
     awk -F, 'NR == 1 { print "| path | least | median | 99 of 100 below | greatest |\n|---|--:|--:|--:|--:|"; next }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Records what Debian's PREEMPT_RT kernel does with a few threads, in the emulator: the trace that `tactus judge` is to read.
 #
-#   studies/peers/linux-rt/record.sh out/linux examples/linux/trace.txt
+#   lab/studies/peers/linux-rt/record.sh out/linux examples/linux/trace.txt
 #   ./tactus judge examples/linux/control.toml --linux examples/linux/trace.txt
 #
 # SET may name a file with a line for each thread (see record.c); else the three of the example. Needs what run.sh needs.

@@ -2,7 +2,7 @@
 # Measures Debian's PREEMPT_RT kernel as the overhead study measures ours: the same sets of tasks, the same emulator.
 #
 #   ./tactus study overheads                                   # leaves out/study/overheads/sets.csv
-#   studies/peers/linux-rt/run.sh out/study/overheads/sets.csv out/study/linux-rt
+#   lab/studies/peers/linux-rt/run.sh out/study/overheads/sets.csv out/study/linux-rt
 #
 # For each spread it starts a machine whose only program is load.c and follows the kernel with watch.c. Needs Debian's apt-get,
 # a C compiler with a static C library and qemu-system-x86_64; downloads 70 MB. What it leaves: samples/, figures.csv,
@@ -133,7 +133,7 @@ beside() {
 {
     echo "# Overheads of EDF: PREEMPT_RT beside ours"
     echo
-    echo "Made by \`studies/peers/linux-rt/run.sh\` ($kernel, $cores cores, the sets of [the study](overheads.md), $((duration / 1000000)) ms each);"
+    echo "Made by \`lab/studies/peers/linux-rt/run.sh\` ($kernel, $cores cores, the sets of [the study](overheads.md), $((duration / 1000000)) ms each);"
     echo "instructions of one core. Mean, 99 of 100 below, worst. What the figures mean: [The overhead study](../study-overheads.md). Every figure: [CSV](overheads/linux.csv)."
     beside Release release 'release choosing' 'Tactus: a decision in which jobs were released, choosing included. Linux: *release* is the handler of timers (`hrtimer_interrupt` to `irqentry_exit`) when it woke threads, *choosing* `__schedule` up to the switch where no job ended.'
     beside Scheduling scheduling scheduling 'Tactus: a decision at the end of a job. Linux: `__schedule` up to the switch at the end of a job.'

@@ -22,7 +22,7 @@ use tactus_packets::{Series, Setup, STREAMS};
 /// Options of `study interrupts`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The study file (TOML) [default: studies/interrupts.toml of the clone]
+    /// The study file (TOML) [default: lab/studies/interrupts.toml of the clone]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Only the sweep with this name
@@ -43,7 +43,7 @@ pub struct Arguments {
 pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let file = match &arguments.file {
         Some(file) => file.clone(),
-        None => place::root()?.join("studies/interrupts.toml"),
+        None => place::root()?.join("lab/studies/interrupts.toml"),
     };
     let spec = Spec::read(&file)?;
     let wanted = |point: &Point| arguments.sweep.as_ref().is_none_or(|name| spec.sweeps[point.sweep].name == *name);

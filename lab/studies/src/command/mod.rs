@@ -27,13 +27,13 @@ use tactus_machine::failure::{Failure, Outcome};
 pub enum Study {
     /// Ask which share of generated task sets each test or policy accepts
     ///
-    /// Reads a study file (see docs/studies.md and studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
+    /// Reads a study file (see docs/studies.md and lab/studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
     /// stops it; the same command goes on with it. Leaves tables (CSV), plots (SVG) and a page (HTML) in out/study/NAME/.
     /// The result has the same bytes however often it was stopped and however many cores worked on it.
-    #[command(after_help = "Example:\n  ./tactus study schedulability studies/quick.toml")]
+    #[command(after_help = "Example:\n  ./tactus study schedulability lab/studies/quick.toml")]
     Schedulability(schedulability::Arguments),
     /// Work out some chunks of a study and print or keep them, as the workers of a distributed engine do
-    #[command(after_help = "Example:\n  ./tactus study chunk studies/quick.toml 0 1 2")]
+    #[command(after_help = "Example:\n  ./tactus study chunk lab/studies/quick.toml 0 1 2")]
     Chunk(schedulability::ChunkArguments),
     /// Send packets faster than they can be handled, under four ways to schedule interrupts
     ///

@@ -4,5 +4,6 @@ mod arrows;
 mod book;
 mod circles;
 mod header;
+mod lab;
 mod wildcards;
 mod words;

@@ -20,11 +20,11 @@ fn toolchain(scratch: &Scratch, folder: &str, core: bool) {
         libraries.display(),
         sysroot.display()
     );
-    // Building takes a while, is noted, and makes a command that says which folder it came from.
+    // Building takes a while, is noted, and makes a command that says which folder it came from: the last of cargo's words is a package.
     let cargo = format!(
         "#!/bin/sh\n[ \"$1\" = --version ] && echo 'cargo 1.90.0' && exit\necho {folder} >>\"$CARGO_TARGET_DIR/builds\"\nsleep 1\n\
-        mkdir -p \"$CARGO_TARGET_DIR/release\"\nprintf '#!/bin/sh\\necho built by {folder}\\n' >\"$CARGO_TARGET_DIR/release/tactus\"\n\
-        chmod +x \"$CARGO_TARGET_DIR/release/tactus\"\n"
+        mkdir -p \"$CARGO_TARGET_DIR/release\"\nfor word; do :; done\ncase $word in *-lab) name=tactus-lab ;; *) name=tactus ;; esac\n\
+        printf '#!/bin/sh\\necho '$name' built by {folder}\\n' >\"$CARGO_TARGET_DIR/release/$name\"\nchmod +x \"$CARGO_TARGET_DIR/release/$name\"\n"
     );
     for (name, text) in [("rustc", rustc), ("cargo", cargo)] {
         let path = scratch.write(&format!("{folder}/{name}"), &text);
@@ -35,7 +35,7 @@ fn toolchain(scratch: &Scratch, folder: &str, core: bool) {
 /// A clone with nothing but the front door.
 fn clone(scratch: &Scratch) {
     fs::copy(file("tactus"), scratch.path().join("tactus")).expect("the front door");
-    for name in ["Cargo.toml", "Cargo.lock", "cli/x", "crates/x", "studies/x", "rig/x", "os/abi/x", "os/image/x"] {
+    for name in ["Cargo.toml", "Cargo.lock", "cli/x", "crates/x", "lab/x", "os/abi/x", "os/image/x"] {
         scratch.write(name, "");
     }
 }
@@ -85,6 +85,34 @@ fn check_and_run_choose_one_toolchain_and_build_once() {
         assert_eq!(output.status.code(), Some(0), "{verb}: {}", words(&output));
     }
     assert_eq!(fs::read_to_string(target.join("builds")).expect("it was built").lines().count(), 1);
+}
+
+/// Whoever asks for no study and no rig never compiles the laboratory, and whoever does, compiles it once.
+#[test]
+fn the_laboratory_is_built_when_it_is_first_asked_for() {
+    let scratch = Scratch::new("door");
+    clone(&scratch);
+    toolchain(&scratch, "tools", true);
+    let target = scratch.path().join("target");
+    let built = || fs::read_to_string(target.join("builds")).expect("it was built").lines().count();
+    for (words, by, builds) in [
+        ("check", "tactus built", 1),
+        ("study bdm", "tactus-lab built", 2),
+        ("rig compare", "tactus-lab built", 2),
+        ("help rig", "tactus-lab built", 2),
+        ("simulate", "tactus built", 2),
+    ] {
+        let output = start(&scratch, words, &["tools"], &target).output().expect("the front door starts");
+        assert!(crate::front_door::words(&output).contains(by), "{words}: {}", crate::front_door::words(&output));
+        assert_eq!(built(), builds, "{words}");
+    }
+    // A source of the laboratory is none of the command's.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    scratch.write("lab/x", "changed");
+    for (words, builds) in [("check", 2), ("rig run", 3)] {
+        start(&scratch, words, &["tools"], &target).output().expect("the front door starts");
+        assert_eq!(built(), builds, "{words}");
+    }
 }
 
 #[test]

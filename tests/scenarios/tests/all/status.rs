@@ -121,20 +121,6 @@ fn a_machine_without_a_compiler_is_3_for_run() {
     assert!(said.errors.contains("no Rust compiler"), "{}", said.errors);
 }
 
-/// What the kernel needs is looked for before a sweep of minutes, not after it.
-#[test]
-fn a_machine_without_emulator_or_compiler_is_3_for_a_study_with_a_kernel_at_once() {
-    for (lacks, named) in [("qemu-system-x86_64", "qemu-system-x86"), ("rustc", "no Rust compiler")] {
-        let scratch = Scratch::new("status");
-        let path = programs_without(&scratch, &[lacks, if lacks == "rustc" { "cargo" } else { lacks }]);
-        let begun = std::time::Instant::now();
-        let said = call(scratch.path(), &["study", "mc2-robustness", "--systems", "1000"], Some(&path));
-        expect(3, &said, "study");
-        assert!(said.errors.contains(named), "{}", said.errors);
-        assert!(begun.elapsed().as_secs() < 60, "it was told after {:?}", begun.elapsed());
-    }
-}
-
 #[test]
 fn a_folder_that_cannot_be_written_is_3() {
     let scratch = Scratch::new("status");

@@ -1,13 +1,13 @@
 //! MC² with a lock for each container and core, and without any, on real threads: whatever their interleaving, no task is on two cores,
 //! none is lost, and time is charged once.
 
-use crate::common::{systems::any_policy, Kept};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tactus_mc2_variants::{Fine, Machinery, Messages};
 use tactus_policy::{Decision, Event, Policy, PolicyConfig, PolicySpec};
 use tactus_record::{EventKind, Record};
+use tactus_slow_machine::{systems::any_policy, Kept};
 use tactus_time::{Instant, Level};
 
 const CALLS: u64 = 300;

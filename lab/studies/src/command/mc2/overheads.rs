@@ -7,10 +7,11 @@ use crate::command::runs::at_once;
 use crate::mc2::{overhead_system, OVERHEAD_SHARES};
 use clap::Args;
 use std::path::PathBuf;
-use tactus_machine::boot::{boot, compile_with, image, Ran};
+use tactus_machine::boot::{boot, compile, compile_ours, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
+use tactus_machine::place;
 use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::schedulers::PACKAGE;
@@ -48,7 +49,7 @@ pub fn length(text: &str) -> Result<Duration, String> {
     tactus_model::parse_duration(text).map_err(|_| "a time like '60 s' or '300 ms'".to_string())
 }
 
-/// The feature sets, the source's three and ours, each with its root scheduler (`studies/mc2`).
+/// The feature sets, the source's three and ours, each with its root scheduler (`lab/studies/mc2`).
 const SETS: [(&str, &str); 4] = [
     ("Basic", "tactus-mc2-basic"),
     ("IM+TM", "tactus-mc2-merged"),
@@ -118,7 +119,11 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     );
     lines::line("study", format!("overheads of MC², {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_with(&wait, Network::Fetching, Some(("tactus-mc2-variants", "machine")));
+    let programs = compile_ours(&wait, Network::Fetching).and_then(|mut programs| {
+        let (lab, variants) = (place::root()?.join("lab"), ["tactus-mc2-variants"]);
+        programs.extend(compile(&wait, Network::Fetching, &lab, &variants, Some("tactus-mc2-variants/machine"))?);
+        Ok(programs)
+    });
     wait.end();
     let programs = programs?;
     let programs: Vec<Programs> =

@@ -1,11 +1,8 @@
 //! A binary heap in an array, without an index: for queues of which only the first is ever taken, as a global policy's are.
 //! Whatever else is to be taken out has to be looked for.
 
-use super::{Entry, ReadyQueue};
-use crate::flaw::same;
-use crate::{planted, Flaw};
+use crate::planted;
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 /// A heap of anything ordered, smallest first. Made with room for all that it may hold; it never allocates again.
 pub struct FirstHeap<K, const BUG: u8 = { planted::NONE }> {
@@ -100,8 +97,12 @@ impl<K: Copy + Ord + Default, const BUG: u8> FirstHeap<K, BUG> {
         }
     }
 
-    /// Takes out what is at a place.
-    fn take(&mut self, hole: usize) {
+    /// All that are in it, in the heap's order.
+    pub fn entries(&self) -> &[K] {
+        &self.entries[..self.len]
+    }
+    /// Takes out what is at a place of [`FirstHeap::entries`].
+    pub fn take(&mut self, hole: usize) {
         self.len -= 1;
         let last = self.entries[self.len];
         if hole < self.len {
@@ -111,68 +112,5 @@ impl<K: Copy + Ord + Default, const BUG: u8> FirstHeap<K, BUG> {
                 self.sink(hole, last);
             }
         }
-    }
-}
-
-/// The heap as a queue of ready tasks.
-pub struct PlainHeap<const BUG: u8 = { planted::NONE }> {
-    heap: FirstHeap<Entry, BUG>,
-    /// By task: whether it is in.
-    present: Vec<bool>,
-}
-
-impl<const BUG: u8> PlainHeap<BUG> {
-    fn entries(&self) -> &[Entry] {
-        &self.heap.entries[..self.heap.len]
-    }
-}
-
-impl<const BUG: u8> ReadyQueue for PlainHeap<BUG> {
-    const NAME: &'static str = "plain heap";
-
-    fn with_room(tasks: usize) -> Self {
-        PlainHeap { heap: FirstHeap::with_capacity(tasks), present: alloc::vec![false; tasks] }
-    }
-    fn insert(&mut self, entry: Entry) {
-        if core::mem::replace(&mut self.present[entry.task as usize], true) {
-            self.remove(entry.task);
-            self.present[entry.task as usize] = true;
-        }
-        self.heap.push(entry);
-    }
-    fn remove(&mut self, task: u32) -> Option<Entry> {
-        if !core::mem::replace(&mut self.present[task as usize], false) {
-            return None;
-        }
-        let place = self.entries().iter().position(|entry| entry.task == task)?;
-        let entry = self.entries()[place];
-        self.heap.take(place);
-        Some(entry)
-    }
-    #[inline]
-    fn peek(&self) -> Option<Entry> {
-        self.heap.peek()
-    }
-    fn pop(&mut self) -> Option<Entry> {
-        let first = self.heap.pop()?;
-        self.present[first.task as usize] = false;
-        Some(first)
-    }
-    fn len(&self) -> usize {
-        self.heap.len
-    }
-    fn each(&self, visit: &mut dyn FnMut(Entry)) {
-        self.entries().iter().for_each(|entry| visit(*entry));
-    }
-    fn check(&self) -> Result<(), Flaw> {
-        for (place, entry) in self.entries().iter().enumerate() {
-            let parent = self.entries()[place.saturating_sub(1) / 2];
-            let rule = "no entry is more urgent than its parent";
-            same(Self::NAME, rule, place, 1, u64::from(parent <= *entry))?;
-            let present = self.present[entry.task as usize];
-            same(Self::NAME, "what is in is known to be", entry.task as usize, 1, u64::from(present))?;
-        }
-        let present = self.present.iter().filter(|present| **present).count();
-        same(Self::NAME, "nothing else is known to be in", 0, self.heap.len as u64, present as u64)
     }
 }

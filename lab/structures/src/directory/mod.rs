@@ -28,11 +28,12 @@ pub use cpudl::Cpudl;
 pub use cpupri::{Cpupri, CpupriLinux};
 pub use delegation::Delegation;
 pub use fast_heap::FastHeap;
-pub use held::{Held, HeldHeap, HeldRow, Locked, LockedHeap, LockedRow, Number};
+pub use held::{HeldHeap, Locked, LockedHeap, LockedRow};
 pub use marks::{Mark, Marks};
 pub use overload::Overload;
 pub use scan::Scan;
 pub use skip_list::SkipList;
+pub use tactus_structures::directory::{Held, HeldRow, Number};
 pub use tournament::Tournament;
 
 use crate::{Cores, Flaw};

@@ -1,0 +1,80 @@
+//! The laboratory's command, which `./tactus study` and `./tactus rig` start: it reads what is asked, does it, and tells the shell how
+//! it went.
+#![forbid(unsafe_code)]
+
+mod rig;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// What compares and measures, beside the commands for a system.
+#[derive(Debug, Parser)]
+#[command(name = "tactus", version, max_term_width = 100)]
+struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Draw very many task sets and ask what can be promised for them
+    #[command(subcommand)]
+    Study(tactus_studies::command::Study),
+    /// Test and measure the structures of schedulers, with real parallelism
+    ///
+    /// Emulated processors on real threads drive the same code that the kernel's schedulers run: checked while it runs,
+    /// measured, compared, or driven by the trace of a run. See docs/rig.md.
+    #[command(after_help = "Examples:\n  ./tactus rig run --structure cpudl --processors 8\n  ./tactus rig compare")]
+    Rig(rig::arguments::Rig),
+}
+
+fn main() -> ExitCode {
+    if let Some(status) = tactus_machine::supervised::become_program() {
+        return status;
+    }
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Study(study) => tactus_studies::command::study(study),
+        Command::Rig(rig) => rig::rig(rig),
+    };
+    match result {
+        Ok(outcome) => ExitCode::from(outcome.status()),
+        Err(failure) => {
+            tactus_machine::lines::note("tactus", &failure);
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    /// A statement of a source is no better than its command: each one is taken as it is written.
+    #[test]
+    fn every_command_that_shows_a_statement_of_a_source_is_one() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sources/statements.toml");
+        let text = std::fs::read_to_string(file).expect("the statements are there");
+        let statements = tactus_sources::read(&text).expect("they are valid");
+        let mut count = 0;
+        for statement in statements {
+            let words = statement.words();
+            if words.get(1).is_some_and(|word| word == "study" || word == "rig") {
+                if let Err(error) = Arguments::try_parse_from(&words) {
+                    panic!("{statement}: {error}");
+                }
+                count += 1;
+            }
+        }
+        assert!(count > 30, "{count}");
+        assert!(Arguments::try_parse_from(["./tactus", "study", "nothing"]).is_err());
+    }
+}

@@ -1,0 +1,6 @@
+//! The laboratory's scenarios: `--test all NAME::` runs those of one file.
+
+mod interrupts;
+mod machine;
+mod rig;
+mod studies;
