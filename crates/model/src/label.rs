@@ -1,6 +1,6 @@
 //! Words for people: names of policies, counts of levels.
 
-use crate::{Migration, Mixed, Policy, System, TaskOrder};
+use crate::{Mixed, Policy, System};
 use tactus_time::Level;
 
 /// The policy's name in running text: `MC²`, `partitioned EDF` …
@@ -10,7 +10,7 @@ pub fn policy_label(policy: &Policy) -> &'static str {
         Policy::PartitionedEdf => "partitioned EDF",
         Policy::GlobalRm => "global RM",
         Policy::GlobalEdf => "global EDF",
-        Policy::Ordered { spread, order } => names(*spread, *order).1,
+        Policy::Ordered { spread, order } => order.policy_labels()[*spread as usize],
         Policy::Mixed(Mixed::Amc) => "AMC",
         Policy::Mixed(Mixed::EdfVd) => "EDF-VD",
         Policy::Partitions => "partitions",
@@ -25,37 +25,11 @@ pub fn policy_key(policy: &Policy) -> &'static str {
         Policy::PartitionedEdf => "partitioned-edf",
         Policy::GlobalRm => "global-rm",
         Policy::GlobalEdf => "global-edf",
-        Policy::Ordered { spread, order } => names(*spread, *order).0,
+        Policy::Ordered { spread, order } => order.policy_keys()[*spread as usize],
         Policy::Mixed(Mixed::Amc) => "amc",
         Policy::Mixed(Mixed::EdfVd) => "edf-vd",
         Policy::Partitions => "partitions",
         Policy::Mc2 { .. } => "mc2",
-    }
-}
-
-/// Makes the names of all orders with one spread, as files and people have them.
-macro_rules! names {
-    ($spread:literal, $order:expr) => {
-        match $order {
-            TaskOrder::FixedPriority => (concat!($spread, "-fp"), concat!($spread, " FP")),
-            TaskOrder::RateMonotonic => (concat!($spread, "-rm"), concat!($spread, " RM")),
-            TaskOrder::DeadlineMonotonic => (concat!($spread, "-dm"), concat!($spread, " DM")),
-            TaskOrder::EarliestDeadline => (concat!($spread, "-edf"), concat!($spread, " EDF")),
-            TaskOrder::LeastLaxity => (concat!($spread, "-llf"), concat!($spread, " LLF")),
-            TaskOrder::LaxityAtRelease => (concat!($spread, "-llf-at-release"), concat!($spread, " LLF at release")),
-            TaskOrder::ShortestJob => (concat!($spread, "-sjf"), concat!($spread, " SJF")),
-            TaskOrder::FirstComeFirstServed => (concat!($spread, "-fifo"), concat!($spread, " FIFO")),
-            TaskOrder::RoundRobin => (concat!($spread, "-rr"), concat!($spread, " RR")),
-            TaskOrder::FixedPriorityRoundRobin => (concat!($spread, "-fp-rr"), concat!($spread, " FP with RR")),
-        }
-    };
-}
-
-fn names(spread: Migration, order: TaskOrder) -> (&'static str, &'static str) {
-    match spread {
-        Migration::Partitioned => names!("partitioned", order),
-        Migration::Clustered => names!("clustered", order),
-        Migration::Global => names!("global", order),
     }
 }
 

@@ -55,8 +55,8 @@ pub use service::{Service, ServiceClient};
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{
     Burst, Costs, CriticalSection, EarlyArrival, EventCall, EventRight, EventRule, Feature, Features, JobAction,
-    JobStep, Overrun, Program, Release, ResourceProtocol, SampledEvent, ScheduleSwitch, ServerKind, TaskOrder,
-    WaitLimit, Window, MOST_LOOKS,
+    JobStep, KeptNumber, OrderBasis, Overrun, Program, Release, ResourceProtocol, SampledEvent, ScheduleSwitch,
+    ServerKind, TaskOrder, WaitLimit, Window, MOST_LOOKS,
 };
 pub use units::{format_size, parse_duration, parse_size, UnitError};
 pub use wait::Wait;

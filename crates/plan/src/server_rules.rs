@@ -4,6 +4,7 @@ use tactus_policy::{
     Action, Alteration, Change, Clusters, Overrun, Part, Partitions, PolicyConfig, PolicySpec, Priorities,
     ReconfigurableTree, ResourceTree, ServerKind, Task, TaskOrder, TaskPlacement, Tree, Values,
 };
+use tactus_task::{KeptNumber, OrderBasis};
 use tactus_time::{CoreSet, Duration};
 use tactus_trace::check::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 
@@ -97,15 +98,15 @@ fn ceilings(setup: &PolicyConfig) -> Option<CeilingView> {
 /// How jobs of a task are ordered for which this is named; nothing if the order goes by something else of it.
 fn rank_by(order: TaskOrder, named: &Alteration) -> Option<Rank> {
     let by_priority = |priority: u32| u64::from(u32::MAX - priority);
-    match order {
-        TaskOrder::FixedPriority => named.priority.map(|priority| Rank::Fixed(by_priority(priority))),
-        TaskOrder::RateMonotonic => named.period.map(|period| Rank::Fixed(period.as_nanos())),
-        TaskOrder::DeadlineMonotonic => Some(Rank::RelativeDeadline),
-        TaskOrder::ShortestJob => named.time.map(|time| Rank::Fixed(time.as_nanos())),
-        TaskOrder::EarliestDeadline => Some(Rank::Deadline),
-        TaskOrder::FirstComeFirstServed => Some(Rank::Release),
-        TaskOrder::FixedPriorityRoundRobin => named.priority.map(|priority| Rank::FixedInTurn(by_priority(priority))),
-        TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::RoundRobin => Some(Rank::Dynamic),
+    match order.basis() {
+        OrderBasis::Kept(KeptNumber::Priority) => named.priority.map(|priority| Rank::Fixed(by_priority(priority))),
+        OrderBasis::Kept(KeptNumber::Period) => named.period.map(|period| Rank::Fixed(period.as_nanos())),
+        OrderBasis::Kept(KeptNumber::Deadline) => Some(Rank::RelativeDeadline),
+        OrderBasis::Kept(KeptNumber::Execution) => named.time.map(|time| Rank::Fixed(time.as_nanos())),
+        OrderBasis::Deadline => Some(Rank::Deadline),
+        OrderBasis::Release => Some(Rank::Release),
+        OrderBasis::PrioritiesWithTurns => named.priority.map(|priority| Rank::FixedInTurn(by_priority(priority))),
+        OrderBasis::Laxity | OrderBasis::LaxityAtRelease | OrderBasis::Turns => Some(Rank::Dynamic),
     }
 }
 

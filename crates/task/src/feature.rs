@@ -3,7 +3,7 @@
 //! A feature is set by what the system file says, and by nothing else. A test lists the features that its theorem covers; whoever meets one
 //! that no test lists is promised nothing. So a new feature is untested until a test lists it.
 
-use crate::{Overrun, ResourceProtocol, ServerKind, TaskOrder};
+use crate::{OrderBasis, Overrun, ResourceProtocol, ServerKind, TaskOrder};
 use tactus_time::Level;
 
 /// Makes the enum, the list of all and their words from one row each.
@@ -196,8 +196,9 @@ features! {
     MissCost: "costs of other cores' lines",
 }
 
-impl From<TaskOrder> for Feature {
-    fn from(order: TaskOrder) -> Feature {
+impl Feature {
+    /// That a queue is ordered so.
+    pub const fn of_order(order: TaskOrder) -> Feature {
         match order {
             TaskOrder::FixedPriority => Feature::FixedPriority,
             TaskOrder::RateMonotonic => Feature::RateMonotonic,
@@ -210,6 +211,12 @@ impl From<TaskOrder> for Feature {
             TaskOrder::RoundRobin => Feature::RoundRobin,
             TaskOrder::FixedPriorityRoundRobin => Feature::FixedPriorityRoundRobin,
         }
+    }
+}
+
+impl From<TaskOrder> for Feature {
+    fn from(order: TaskOrder) -> Feature {
+        Feature::of_order(order)
     }
 }
 
@@ -283,6 +290,19 @@ impl Features {
         let (mut bits, mut n) = (0, 0);
         while n < all.len() {
             bits |= 1 << all[n] as u8;
+            n += 1;
+        }
+        Features(bits)
+    }
+
+    /// The orders by a number that a task keeps.
+    pub const fn kept_orders() -> Features {
+        let (mut bits, mut n) = (0, 0);
+        while n < TaskOrder::ALL.len() {
+            let order = TaskOrder::ALL[n];
+            if matches!(order.basis(), OrderBasis::Kept(_)) {
+                bits |= 1 << Feature::of_order(order) as u8;
+            }
             n += 1;
         }
         Features(bits)

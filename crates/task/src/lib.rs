@@ -21,7 +21,7 @@ mod window;
 pub use costs::Costs;
 pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
 pub use feature::{Feature, Features};
-pub use order::{Overrun, TaskOrder};
+pub use order::{KeptNumber, OrderBasis, Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::{SampledEvent, ServerKind, MOST_LOOKS};

@@ -28,8 +28,7 @@ pub(super) const SPORADIC: Features = Features::of(&[
 ]);
 
 /// Orders by a number that a task keeps.
-pub(super) const FIXED: Features =
-    Features::of(&[Feature::FixedPriority, Feature::RateMonotonic, Feature::DeadlineMonotonic, Feature::ShortestJob]);
+pub(super) const FIXED: Features = Features::kept_orders();
 
 /// Sections in which jobs never wait for each other once they have begun.
 pub(super) const CEILINGS: Features = Features::of(&[

@@ -6,7 +6,7 @@ use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
-use tactus_model::TaskOrder;
+use tactus_model::{OrderBasis, TaskOrder};
 use tactus_time::Duration;
 
 /// What a test gives for each task, in the order given; `None` for no bound.
@@ -30,22 +30,20 @@ pub(super) struct Queue<'q> {
 
 /// The responses by an order.
 pub(super) fn by(order: TaskOrder, queue: Queue, effort: &mut Effort) -> Responses {
-    match order {
-        TaskOrder::FixedPriority | TaskOrder::RateMonotonic | TaskOrder::DeadlineMonotonic | TaskOrder::ShortestJob => {
-            fixed(queue, effort)
-        }
-        TaskOrder::EarliestDeadline => {
+    match order.basis() {
+        OrderBasis::Kept(_) => fixed(queue, effort),
+        OrderBasis::Deadline => {
             let exact = deadlines(queue, &mut effort.clone());
             if exact.iter().all(Option::is_some) {
                 return exact;
             }
             demand(queue, effort)
         }
-        TaskOrder::FirstComeFirstServed => first_come(queue, effort),
-        TaskOrder::RoundRobin => turns(queue, effort),
-        TaskOrder::FixedPriorityRoundRobin => turns_among_equals(queue, effort),
-        TaskOrder::LaxityAtRelease => laxity_at_release(queue, effort),
-        TaskOrder::LeastLaxity => least_laxity(queue, effort),
+        OrderBasis::Release => first_come(queue, effort),
+        OrderBasis::Turns => turns(queue, effort),
+        OrderBasis::PrioritiesWithTurns => turns_among_equals(queue, effort),
+        OrderBasis::LaxityAtRelease => laxity_at_release(queue, effort),
+        OrderBasis::Laxity => least_laxity(queue, effort),
     }
 }
 
@@ -123,15 +121,13 @@ fn within_busy_period(own: Responses, Queue { tasks, work, withheld, .. }: Queue
 
 /// What explains a bound of an order in which urgencies change, inside a supply.
 pub(super) const fn explanation(order: TaskOrder) -> &'static str {
-    match order {
-        TaskOrder::FixedPriority | TaskOrder::RateMonotonic | TaskOrder::DeadlineMonotonic | TaskOrder::ShortestJob => {
-            "response-time analysis"
-        }
-        TaskOrder::EarliestDeadline => "EDF response times (Spuri)",
-        TaskOrder::FirstComeFirstServed => "FIFO (George and Minet)",
-        TaskOrder::RoundRobin => "turns (Racu et al.) within the busy period",
-        TaskOrder::FixedPriorityRoundRobin => "response-time analysis in which equal priorities interfere",
-        TaskOrder::LaxityAtRelease => "EDF with laxities for deadlines (Spuri)",
-        TaskOrder::LeastLaxity => "priority points (Leontyev and Anderson) within the busy period",
+    match order.basis() {
+        OrderBasis::Kept(_) => "response-time analysis",
+        OrderBasis::Deadline => "EDF response times (Spuri)",
+        OrderBasis::Release => "FIFO (George and Minet)",
+        OrderBasis::Turns => "turns (Racu et al.) within the busy period",
+        OrderBasis::PrioritiesWithTurns => "response-time analysis in which equal priorities interfere",
+        OrderBasis::LaxityAtRelease => "EDF with laxities for deadlines (Spuri)",
+        OrderBasis::Laxity => "priority points (Leontyev and Anderson) within the busy period",
     }
 }

@@ -1,6 +1,6 @@
 //! Spread and order of a system's root, and how they sort tasks.
 
-use tactus_model::{Migration, System, TaskOrder};
+use tactus_model::{KeptNumber, Migration, OrderBasis, System, TaskOrder};
 use tactus_time::CoreSet;
 
 /// How the jobs of one queue are ordered.
@@ -17,34 +17,20 @@ pub(super) enum Rank {
 impl Rank {
     /// The rank of an order.
     pub(super) fn of(order: TaskOrder) -> Rank {
-        match order {
-            TaskOrder::FixedPriority
-            | TaskOrder::RateMonotonic
-            | TaskOrder::DeadlineMonotonic
-            | TaskOrder::ShortestJob => Rank::Fixed(order),
-            TaskOrder::EarliestDeadline => Rank::Edf,
-            TaskOrder::LeastLaxity
-            | TaskOrder::LaxityAtRelease
-            | TaskOrder::FirstComeFirstServed
-            | TaskOrder::RoundRobin
-            | TaskOrder::FixedPriorityRoundRobin => Rank::Other(order),
+        match order.basis() {
+            OrderBasis::Kept(_) => Rank::Fixed(order),
+            OrderBasis::Deadline => Rank::Edf,
+            OrderBasis::Laxity
+            | OrderBasis::LaxityAtRelease
+            | OrderBasis::Release
+            | OrderBasis::Turns
+            | OrderBasis::PrioritiesWithTurns => Rank::Other(order),
         }
     }
 
     /// What people call it.
     pub(super) fn label(self) -> &'static str {
-        match self.order() {
-            TaskOrder::RateMonotonic => "RM",
-            TaskOrder::DeadlineMonotonic => "DM",
-            TaskOrder::EarliestDeadline => "EDF",
-            TaskOrder::FixedPriority => "fixed priorities",
-            TaskOrder::ShortestJob => "shortest job first",
-            TaskOrder::LeastLaxity => "least laxity",
-            TaskOrder::LaxityAtRelease => "laxity at release",
-            TaskOrder::FirstComeFirstServed => "first come first served",
-            TaskOrder::RoundRobin => "turns",
-            TaskOrder::FixedPriorityRoundRobin => "fixed priorities, turns among equals",
-        }
+        self.order().label()
     }
 
     /// The order.
@@ -78,19 +64,19 @@ impl Rank {
     /// The smaller, the more urgent, as far as a task keeps its rank.
     pub(super) fn key(self, system: &System, n: usize) -> u64 {
         let task = &system.tasks[n];
-        match self.order() {
+        match self.order().basis() {
             // The larger number goes first.
-            TaskOrder::FixedPriority | TaskOrder::FixedPriorityRoundRobin => {
+            OrderBasis::Kept(KeptNumber::Priority) | OrderBasis::PrioritiesWithTurns => {
                 u64::MAX - u64::from(system.scheduling.places.get(n).map_or(0, |p| p.priority))
             }
-            TaskOrder::DeadlineMonotonic | TaskOrder::EarliestDeadline => task.deadline.as_nanos(),
-            TaskOrder::ShortestJob => super::assumed::plain(task).as_nanos(),
+            OrderBasis::Kept(KeptNumber::Deadline) | OrderBasis::Deadline => task.deadline.as_nanos(),
+            OrderBasis::Kept(KeptNumber::Execution) => super::assumed::plain(task).as_nanos(),
             // The last four by the file: the tests of orders that change do not ask for one.
-            TaskOrder::RateMonotonic
-            | TaskOrder::LeastLaxity
-            | TaskOrder::LaxityAtRelease
-            | TaskOrder::FirstComeFirstServed
-            | TaskOrder::RoundRobin => task.period.as_nanos(),
+            OrderBasis::Kept(KeptNumber::Period)
+            | OrderBasis::Laxity
+            | OrderBasis::LaxityAtRelease
+            | OrderBasis::Release
+            | OrderBasis::Turns => task.period.as_nanos(),
         }
     }
 }

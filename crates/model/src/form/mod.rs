@@ -205,7 +205,7 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
     };
     let Some(section) = reader.open(value, "[policy]".into(), known) else { return Given::Broken };
     section.require(reader, "kind", "kind = \"partitioned-edf\"");
-    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", \"partitions\", or {}", server::POLICIES);
+    let one_of = format!("\"mc2\", \"amc\", \"edf-vd\", \"partitions\", or {}", server::policies());
     let name = section.string(reader, "kind", &format!("one of {one_of}"));
     let (enforce, slack) = (section.boolean(reader, "enforce"), section.boolean(reader, "slack-shifting"));
     refuse_variants(&section, reader);
@@ -230,11 +230,10 @@ fn read_policy<'a>(value: &'a keys::Value<'a>, reader: &mut Reader<'_>, draft: &
         }
         (_, Some((spread, order))) => Policy::Ordered { spread, order },
         (other, None) => {
-            let names: Vec<String> =
-                server::policy_names().chain(["mc2", "amc", "edf-vd", "partitions"].map(String::from)).collect();
+            let names = server::policy_names().chain(["mc2", "amc", "edf-vd", "partitions"]);
             let complaint = Complaint::UnknownName {
                 what: "policy",
-                nearest: nearest(other, names.iter().map(String::as_str)),
+                nearest: nearest(other, names),
                 name: other.chars().take(40).collect(),
                 remedy: format!("choose {one_of}"),
             };

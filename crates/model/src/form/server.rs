@@ -29,7 +29,6 @@ const SERVER: [&str; 19] = [
 ];
 const SPREADS: [(&str, Migration); 3] =
     [("partitioned", Migration::Partitioned), ("clustered", Migration::Clustered), ("global", Migration::Global)];
-const ORDERS: [&str; 10] = ["fp", "rm", "dm", "edf", "llf", "llf-at-release", "sjf", "fifo", "rr", "fp-rr"];
 const OVERRUNS: [(&str, Overrun); 4] =
     [("continue", Overrun::Continue), ("skip", Overrun::Skip), ("stop", Overrun::Stop), ("kill", Overrun::Kill)];
 
@@ -42,20 +41,21 @@ const EARLY: [(&str, EarlyArrival); 3] =
     [("delay", EarlyArrival::Delay), ("drop", EarlyArrival::Drop), ("fault", EarlyArrival::Fault)];
 
 /// What names of orders look like.
-pub(super) const POLICIES: &str =
-    "partitioned-, clustered- or global- with fp, rm, dm, edf, llf, llf-at-release, sjf, \
-                                   fifo, rr or fp-rr";
+pub(super) fn policies() -> String {
+    let [rest @ .., last] = TaskOrder::ALL.map(TaskOrder::key);
+    format!("partitioned-, clustered- or global- with {} or {last}", rest.join(", "))
+}
 
 /// All names of orders with their spreads: `partitioned-fp` …
-pub(super) fn policy_names() -> impl Iterator<Item = String> {
-    SPREADS.iter().flat_map(|(spread, _)| ORDERS.iter().map(move |order| format!("{spread}-{order}")))
+pub(super) fn policy_names() -> impl Iterator<Item = &'static str> {
+    TaskOrder::ALL.into_iter().flat_map(TaskOrder::policy_keys)
 }
 
 /// What a name like `clustered-edf` means.
 pub(super) fn policy(name: &str) -> Option<(Migration, TaskOrder)> {
     let (spread, order) = name.split_once('-')?;
     let spread = SPREADS.iter().find(|(name, _)| *name == spread)?.1;
-    Some((spread, TaskOrder::ALL[ORDERS.iter().position(|name| *name == order)?]))
+    Some((spread, TaskOrder::ALL.into_iter().find(|known| known.key() == order)?))
 }
 
 /// One of a few names.
@@ -127,7 +127,7 @@ pub(super) fn clusters(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<
 
 /// The order of what is inside, by the key `policy`.
 pub(super) fn order(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<(Migration, TaskOrder)> {
-    let at = match section.string(reader, "policy", &format!("the name of an order: {POLICIES}")) {
+    let at = match section.string(reader, "policy", &format!("the name of an order: {}", policies())) {
         Given::Is(at) => at,
         Given::Absent => return Given::Absent,
         Given::Broken => return Given::Broken,
@@ -135,12 +135,11 @@ pub(super) fn order(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<(Mi
     if let Some(found) = policy(&at.value) {
         return Given::is(found, at.place);
     }
-    let names: Vec<String> = policy_names().collect();
     let complaint = Complaint::UnknownName {
         what: "policy",
-        nearest: nearest(&at.value, names.iter().map(String::as_str)),
+        nearest: nearest(&at.value, policy_names()),
         name: at.value.chars().take(40).collect(),
-        remedy: format!("choose {POLICIES}"),
+        remedy: format!("choose {}", policies()),
     };
     reader.out.add(at.place, &section.subject, complaint);
     Given::Broken

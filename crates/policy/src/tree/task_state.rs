@@ -7,7 +7,7 @@ use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::{EventKind, Subject};
-use tactus_task::{Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
+use tactus_task::{KeptNumber, OrderBasis, Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -143,17 +143,13 @@ impl TaskState {
 
     /// What its urgency is, and the mask of its release that is added to that, if it is made of these and nothing else.
     fn urgency_by_release(&self) -> Option<(u64, u64)> {
-        match self.order {
-            TaskOrder::EarliestDeadline => Some((self.deadline.as_nanos(), u64::MAX)),
-            TaskOrder::FirstComeFirstServed => Some((0, u64::MAX)),
-            TaskOrder::FixedPriority
-            | TaskOrder::RateMonotonic
-            | TaskOrder::DeadlineMonotonic
-            | TaskOrder::ShortestJob => Some((self.urgency(), 0)),
-            TaskOrder::LeastLaxity
-            | TaskOrder::LaxityAtRelease
-            | TaskOrder::RoundRobin
-            | TaskOrder::FixedPriorityRoundRobin => None,
+        match self.order.basis() {
+            OrderBasis::Deadline => Some((self.deadline.as_nanos(), u64::MAX)),
+            OrderBasis::Release => Some((0, u64::MAX)),
+            OrderBasis::Kept(_) => Some((self.urgency(), 0)),
+            OrderBasis::Laxity | OrderBasis::LaxityAtRelease | OrderBasis::Turns | OrderBasis::PrioritiesWithTurns => {
+                None
+            }
         }
     }
 
@@ -203,17 +199,17 @@ impl TaskState {
     /// Less is more urgent.
     pub(crate) fn urgency(&self) -> u64 {
         let due = self.due();
-        match self.order {
-            TaskOrder::FixedPriority => u64::from(u32::MAX - self.priority),
-            TaskOrder::RateMonotonic => self.period.as_nanos(),
-            TaskOrder::DeadlineMonotonic => self.deadline.as_nanos(),
-            TaskOrder::EarliestDeadline => due.as_nanos(),
-            TaskOrder::LeastLaxity => due.as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos()),
-            TaskOrder::LaxityAtRelease => due.as_nanos().saturating_sub(self.wcet.as_nanos()),
-            TaskOrder::ShortestJob => self.wcet.as_nanos(),
-            TaskOrder::FirstComeFirstServed => self.release.as_nanos(),
-            TaskOrder::RoundRobin => self.turn,
-            TaskOrder::FixedPriorityRoundRobin => turn_of_priority(self.priority, self.turn),
+        match self.order.basis() {
+            OrderBasis::Kept(KeptNumber::Priority) => u64::from(u32::MAX - self.priority),
+            OrderBasis::Kept(KeptNumber::Period) => self.period.as_nanos(),
+            OrderBasis::Kept(KeptNumber::Deadline) => self.deadline.as_nanos(),
+            OrderBasis::Kept(KeptNumber::Execution) => self.wcet.as_nanos(),
+            OrderBasis::Deadline => due.as_nanos(),
+            OrderBasis::Laxity => due.as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos()),
+            OrderBasis::LaxityAtRelease => due.as_nanos().saturating_sub(self.wcet.as_nanos()),
+            OrderBasis::Release => self.release.as_nanos(),
+            OrderBasis::Turns => self.turn,
+            OrderBasis::PrioritiesWithTurns => turn_of_priority(self.priority, self.turn),
         }
     }
 

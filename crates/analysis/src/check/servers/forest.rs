@@ -92,19 +92,11 @@ impl<'s> Core<'s> {
         for (s, server) in system.scheduling.servers.iter().enumerate() {
             // Work that gives way to a counter goes behind all others, so that it delays none.
             if server.parent == inside && server.cores.contains(self.core) && !server.kind.yields() {
-                let key = match order {
-                    TaskOrder::FixedPriority | TaskOrder::FixedPriorityRoundRobin => {
-                        u64::MAX - u64::from(server.priority)
-                    }
-                    // Of servers the period is the deadline; orders that know none are refused by whoever reads the file.
-                    TaskOrder::RateMonotonic
-                    | TaskOrder::DeadlineMonotonic
-                    | TaskOrder::EarliestDeadline
-                    | TaskOrder::ShortestJob
-                    | TaskOrder::LeastLaxity
-                    | TaskOrder::LaxityAtRelease
-                    | TaskOrder::FirstComeFirstServed
-                    | TaskOrder::RoundRobin => server.period.as_nanos(),
+                // Of servers the period is the deadline; orders that know none are refused by whoever reads the file.
+                let key = if order.has_priorities() {
+                    u64::MAX - u64::from(server.priority)
+                } else {
+                    server.period.as_nanos()
                 };
                 all.push((key, true, s));
             }

@@ -3,9 +3,8 @@
 use super::super::covers::{one, FIXED, SPORADIC};
 use super::super::declared::Declared;
 use super::super::orders;
-use super::super::rank::Rank;
 use super::forest::is_in_tree;
-use tactus_model::{Migration, System, TaskOrder};
+use tactus_model::{Migration, OrderBasis, System, TaskOrder};
 use tactus_task::{Feature, Features};
 
 /// Which kind has a bound beneath which order is what the trees of [`crate::reservation::tree`] need of it.
@@ -97,16 +96,12 @@ pub(super) fn of(system: &System, root: Migration, n: usize) -> &'static [Declar
     if queue.iter().next().is_some_and(|core| is_in_tree(system, root, server, core)) {
         return &[TREE];
     }
-    match Rank::of(it.order).order() {
-        TaskOrder::FirstComeFirstServed => &[FIRST_COME],
-        TaskOrder::RoundRobin => &[TURNS],
-        TaskOrder::FixedPriorityRoundRobin => &[TURNS_AMONG_EQUALS],
-        TaskOrder::LaxityAtRelease => &[LAXITY_AT_RELEASE],
-        TaskOrder::LeastLaxity => &[LEAST_LAXITY],
-        TaskOrder::FixedPriority
-        | TaskOrder::RateMonotonic
-        | TaskOrder::DeadlineMonotonic
-        | TaskOrder::ShortestJob
-        | TaskOrder::EarliestDeadline => &[TREE],
+    match it.order.basis() {
+        OrderBasis::Release => &[FIRST_COME],
+        OrderBasis::Turns => &[TURNS],
+        OrderBasis::PrioritiesWithTurns => &[TURNS_AMONG_EQUALS],
+        OrderBasis::LaxityAtRelease => &[LAXITY_AT_RELEASE],
+        OrderBasis::Laxity => &[LEAST_LAXITY],
+        OrderBasis::Kept(_) | OrderBasis::Deadline => &[TREE],
     }
 }

@@ -13,15 +13,7 @@ use tactus_time::{CoreId, Duration, TaskId};
 /// Finds the first thing that is wrong with it.
 pub(crate) fn check(setup: &PolicyConfig, all: &ResourceTree) -> Result<(), PolicyConfigError> {
     let shared = all.tree.servers.iter().flat_map(|server| &server.queues).any(|queue| queue.iter().nth(1).is_some());
-    let ordered = all.tree.servers.iter().all(|server| {
-        matches!(
-            server.order,
-            TaskOrder::FixedPriority
-                | TaskOrder::RateMonotonic
-                | TaskOrder::DeadlineMonotonic
-                | TaskOrder::EarliestDeadline
-        )
-    });
+    let ordered = all.tree.servers.iter().all(|server| server.order.orders_servers());
     let nothing = all.resources.is_empty() && all.thresholds.iter().all(Option::is_none);
     if (shared || !ordered) && !nothing || all.tree.servers.len() > 1 {
         return Err(PolicyConfigError::CeilingTree);
