@@ -55,15 +55,24 @@ pub enum ChannelError {
 /// Maps a buffer of this component's: where it is and its pages. Needs the grant `attach` of the memory manager.
 ///
 /// # Errors
-/// [`ChannelError::Unknown`] and [`ChannelError::Refused`].
+/// [`ChannelError::Unknown`] and [`ChannelError::Refused`]; with `Busy` where another thread stays at the memory manager, so that a later
+/// job may succeed.
 pub fn attach(name: &str) -> Result<(u64, u64), ChannelError> {
     let card = buffer(name).ok_or(ChannelError::Unknown)?;
-    let [_, status] = grant("attach").call([card.number.into(), 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
-    match Error::from_u64(status) {
-        Some(Error::None) => Ok((WINDOW + u64::from(card.window) * PAGE, card.pages.into())),
-        error => Err(ChannelError::Refused(error.unwrap_or(Error::BadCall))),
+    for _ in 0..ATTEMPTS {
+        let [_, status] = grant("attach").call([card.number.into(), 0, 0, 0, 0]).map_err(ChannelError::Refused)?;
+        match Error::from_u64(status) {
+            Some(Error::None) => return Ok((WINDOW + u64::from(card.window) * PAGE, card.pages.into())),
+            // The other side may be at it, on another core.
+            Some(Error::Busy) => core::hint::spin_loop(),
+            error => return Err(ChannelError::Refused(error.unwrap_or(Error::BadCall))),
+        }
     }
+    Err(ChannelError::Refused(Error::Busy))
 }
+
+/// How often the memory manager is asked while another thread is there.
+const ATTEMPTS: u32 = 200;
 
 /// What both ends have.
 struct End {
