@@ -8,7 +8,7 @@ use std::time::{Duration as Real, Instant};
 use tactus_image::Facts;
 use tactus_machine::boot::image;
 use tactus_machine::build::{build, Programs, Unit};
-use tactus_machine::emulator::{Board, Boot, IMAGE};
+use tactus_machine::emulator::{Board, Boot, Execution, IMAGE};
 use tactus_machine::failure::Failure;
 use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
@@ -96,7 +96,7 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         folder: results.folder().to_path_buf(),
         cores: system.cores,
         memory: system.memory.max(image.facts.memory_needed),
-        shift: system.machine.shift,
+        execution: Execution::Counted { shift: system.machine.shift },
         board: Board::default(),
         plug_in: None,
         devices: Vec::new(),

@@ -1,8 +1,8 @@
 //! From a checked system to what a run of it left: compiles kernel and components, lays out the image, boots the machine.
 
-use crate::build::{build, build_with, BuildFailure, Programs, Unit};
+use crate::build::{build_of, BuildFailure, Programs, Sources, Unit};
 use crate::console::Console;
-use crate::emulator::{Board, Boot, Emulator, IMAGE, LOG, MOST_MEMORY};
+use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
 use crate::failure::Failure;
 use crate::promise::RunPlan;
 use crate::results::Results;
@@ -60,13 +60,23 @@ fn has_its_arrivals(system: &System) -> Result<(), Failure> {
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
 pub fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
+    let (ours, users) = compile_system(&Sources::of(&place::root()?)?, system, promised, network)?;
+    image(system, promised, &ours, &users)
+}
+
+/// Compiles our programs that the system runs, and the program of each of its components.
+pub fn compile_system(
+    sources: &Sources,
+    system: &System,
+    promised: &RunPlan,
+    network: Network,
+) -> Result<(Programs, Vec<PathBuf>), Failure> {
     has_its_arrivals(system)?;
     let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile_for(system, promised, &wait, network)
-        .and_then(|ours| Ok((ours, compile_users(system, &wait, network)?)));
+    let built = compile_for(sources, system, promised, &wait, network)
+        .and_then(|ours| Ok((ours, compile_users(sources, system, &wait, network)?)));
     wait.end();
-    let (ours, users) = built?;
-    image(system, promised, &ours, &users)
+    built
 }
 
 /// Lays out the image of programs that have been compiled. Gives the kernel's file and the image.
@@ -110,6 +120,7 @@ pub fn image(
 
 /// Our programs that the system runs: of the schedulers, its own alone.
 fn compile_for(
+    sources: &Sources,
     system: &System,
     promised: &RunPlan,
     wait: &progress::Wait,
@@ -121,7 +132,7 @@ fn compile_for(
     let names = ["tactus-kernel", &scheduler, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let unit = Unit::Programs { packages: packages.into(), names: names.into() };
-    build(&toolchain, &place::root()?, &unit, &|text| wait.tell(text)).map_err(machine)
+    build_of(&toolchain, sources, &unit, &|text| wait.tell(text)).map_err(machine)
 }
 
 /// All our programs by name, the schedulers of all policies among them.
@@ -139,14 +150,19 @@ pub fn compile(
     feature: Option<&str>,
 ) -> Result<Programs, Failure> {
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let sources = Sources { feature: feature.map(str::to_string), ..Sources::of(workspace)? };
     let unit = Unit::Ours(packages.iter().map(ToString::to_string).collect());
-    build_with(&toolchain, workspace, &unit, feature, &|text| wait.tell(text)).map_err(machine)
+    build_of(&toolchain, &sources, &unit, &|text| wait.tell(text)).map_err(machine)
 }
 
 /// The program of each of the user's components.
-fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Result<Vec<PathBuf>, Failure> {
-    let (found, root) = (Toolchain::find().and_then(|it| it.reaching(network)), &place::root()?);
-    let toolchain = &found.map_err(machine)?;
+fn compile_users(
+    sources: &Sources,
+    system: &System,
+    wait: &progress::Wait,
+    network: Network,
+) -> Result<Vec<PathBuf>, Failure> {
+    let toolchain = &Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let (mut users, mut crates) = (Vec::new(), BTreeMap::new());
     for component in &system.components {
         let programs = match crates.entry((&component.path, component.rights.floating_point)) {
@@ -156,7 +172,7 @@ fn compile_users(system: &System, wait: &progress::Wait, network: Network) -> Re
                 let unit = Unit::Crate { folder: folder.to_path_buf(), floating_point: *floating_point };
                 // What a user's crate lacks is for the user to mend; that cargo does not start is not.
                 let built =
-                    build(toolchain, root, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
+                    build_of(toolchain, sources, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
                         BuildFailure::Cargo(_) => machine(failure),
                         _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
                     })?;
@@ -199,24 +215,40 @@ pub fn boot(
     results: &Results,
     show: Option<Show>,
 ) -> Result<Ran, Failure> {
-    boot_with(system, (kernel, image), results, show, None)
+    boot_with(system, (kernel, image), results, show, Emulation::Plain)
 }
 
-/// The same with a plug-in of the emulator and its options.
+/// How the emulator executes a system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Emulation {
+    /// With counted instructions, as the system file says.
+    Plain,
+    /// The same with a plug-in and its options.
+    PlugIn(OsString),
+    /// Its cores at the same time, see [`Execution::Concurrent`]; with a plug-in and its options, if any.
+    Concurrent(Option<OsString>),
+}
+
+/// The same, executed so.
 pub fn boot_with(
     system: &System,
     (kernel, image): (&Path, &Image),
     results: &Results,
     show: Option<Show>,
-    plug_in: Option<OsString>,
+    emulation: Emulation,
 ) -> Result<Ran, Failure> {
-    let models = plug_in.is_some();
-    let ended = start(system, (kernel, image), results, show, PATIENCE, plug_in)?;
+    let models = matches!(emulation, Emulation::PlugIn(_));
+    let ended = start(system, (kernel, image), results, show, PATIENCE, emulation)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = fs::read(results.file(LOG)).unwrap_or_default();
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
         return Err(Failure::Machine(format!("{words}\nthe machine gave up with code {:#x}", ended.code)));
     }
+    collect(system, image, ended, models)
+}
+
+/// Collects the trace of a whole run. `models`: a plug-in counted what caches did.
+pub fn collect(system: &System, image: &Image, ended: Ended, models: bool) -> Result<Ran, Failure> {
     let read = |part: usize, pages: Interleaved| -> Result<Trace, Failure> {
         let memory = ended.rings.part(part, pages).map_err(machine)?;
         Trace::from_memory(&memory, system.cores).map_err(machine)
@@ -243,7 +275,7 @@ pub fn start(
     results: &Results,
     show: Option<Show>,
     patience: Real,
-    plug_in: Option<OsString>,
+    emulation: Emulation,
 ) -> Result<Ended, Failure> {
     let needed = image.facts.memory_needed;
     let memory = system.memory.max(needed);
@@ -252,12 +284,18 @@ pub fn start(
         return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
     }
     results.put(IMAGE, &image.bytes)?;
+    let counted = Execution::Counted { shift: system.machine.shift };
+    let (execution, plug_in) = match emulation {
+        Emulation::Plain => (counted, None),
+        Emulation::PlugIn(plug_in) => (counted, Some(plug_in)),
+        Emulation::Concurrent(plug_in) => (Execution::Concurrent, plug_in),
+    };
     let boot = Boot {
         kernel: kernel.to_path_buf(),
         folder: results.folder().to_path_buf(),
         cores: system.cores,
         memory,
-        shift: system.machine.shift,
+        execution,
         board: Board::default(),
         devices: emulated_disk(system, results)?,
         plug_in,

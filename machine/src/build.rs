@@ -72,6 +72,29 @@ impl fmt::Display for BuildFailure {
     }
 }
 
+/// Sources of ours, and where what is built of them lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sources {
+    /// The folder of the workspace, whose compiler options hold for the user's crates too.
+    pub root: PathBuf,
+    /// Where cargo builds.
+    pub target: PathBuf,
+    /// A feature of one of the packages, `package/feature`.
+    pub feature: Option<String>,
+}
+
+impl Sources {
+    /// Those of the workspace in this folder, as they are, built where cargo builds for this command.
+    ///
+    /// # Errors
+    /// If the sources of this command are no longer there.
+    pub fn of(root: &Path) -> Result<Sources, Failure> {
+        let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let target = target.map_or_else(|| Ok(place::root()?.join("target")), Ok)?;
+        Ok(Sources { root: root.to_path_buf(), target, feature: None })
+    }
+}
+
 /// Builds one unit. `root` is the folder of our workspace, whose compiler options hold for the user's crates too.
 /// `progress` is called with each thing that the compiler says it begins.
 pub fn build(
@@ -80,18 +103,19 @@ pub fn build(
     unit: &Unit,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
-    build_with(toolchain, root, unit, None, progress)
+    let sources = Sources::of(root).map_err(|failure| BuildFailure::Cargo(failure.to_string()))?;
+    build_of(toolchain, &sources, unit, progress)
 }
 
-/// As [`build`], with a feature of one of our packages.
-pub fn build_with(
+/// As [`build`], of these sources.
+pub fn build_of(
     toolchain: &Toolchain,
-    root: &Path,
+    sources: &Sources,
     unit: &Unit,
-    feature: Option<&str>,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<Programs, BuildFailure> {
-    let into = folder_for(unit).map_err(|failure| BuildFailure::Cargo(failure.to_string()))?;
+    let root = &sources.root;
+    let into = folder_for(&sources.target, unit);
     let cannot = |error: io::Error| BuildFailure::Cargo(error.to_string());
     let _held = match unit {
         Unit::Crate { .. } => Some(hold(&into).map_err(cannot)?),
@@ -115,7 +139,7 @@ pub fn build_with(
                     command.args(["--bin", name]);
                 });
             }
-            if let Some(feature) = feature {
+            if let Some(feature) = &sources.feature {
                 command.args(["--features", feature]);
             }
             // For tests: a kernel that looks at itself.
@@ -160,13 +184,11 @@ pub fn build_with(
 
 /// Where the unit's programs are built: never in a folder of the user's. All of the user's crates share one, so that what they
 /// have in common is compiled once.
-fn folder_for(unit: &Unit) -> Result<PathBuf, Failure> {
-    let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.map_or_else(|| Ok(place::root()?.join("target")), Ok)?;
-    Ok(match unit {
-        Unit::Ours(_) | Unit::Programs { .. } => target,
+fn folder_for(target: &Path, unit: &Unit) -> PathBuf {
+    match unit {
+        Unit::Ours(_) | Unit::Programs { .. } => target.to_path_buf(),
         Unit::Crate { .. } => target.join("components"),
-    })
+    }
 }
 
 /// Until this goes, nobody else builds there: cargo gives programs of one name one place, whosever they are.

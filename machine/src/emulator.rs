@@ -1,7 +1,8 @@
 //! The emulated PC: finding QEMU, and the command line that makes a run reproducible.
 //!
 //! Instructions are counted (`-icount`), nothing sleeps in real time, the clock starts at a fixed date, devices that are
-//! not needed are left out. The guest's memory is a file without a name, so that the host reads the trace while the guest
+//! not needed are left out. Where processors are to execute at the same time ([`Execution::Concurrent`]), nothing is counted and no
+//! run is like another. The guest's memory is a file without a name, so that the host reads the trace while the guest
 //! writes it, the guest is not slowed down, and nothing is left of it when both have ended, however they ended.
 //!
 //! The emulator works in the folder of the results and is told the plain names of the files there: a path with a comma in it
@@ -89,6 +90,18 @@ fn version(words: &str) -> Option<(String, (u32, u32))> {
     Some((text.to_string(), (numbers.next()?.ok()?, numbers.next()?.ok()?)))
 }
 
+/// How the machine's processors execute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Execution {
+    /// One after the other, with counted instructions: a run repeats, bit by bit.
+    Counted {
+        /// An instruction takes 2^`shift` ns.
+        shift: u8,
+    },
+    /// At the same time, each on a thread of the host. Time is the host's, so that no length of time means anything.
+    Concurrent,
+}
+
 /// One start of the machine.
 #[derive(Clone, Debug)]
 pub struct Boot {
@@ -100,8 +113,8 @@ pub struct Boot {
     pub cores: usize,
     /// Memory in bytes, at most [`MOST_MEMORY`].
     pub memory: u64,
-    /// An instruction takes 2^`shift` ns.
-    pub shift: u8,
+    /// How its cores execute.
+    pub execution: Execution,
     /// What the machine has beside processors and memory.
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
@@ -155,7 +168,13 @@ impl Boot {
     /// # Errors
     /// If the kernel is not there, or no further file can be opened.
     pub fn command(&self, memory: &File) -> io::Result<Command> {
-        let Boot { cores, memory: size, shift, .. } = self;
+        let Boot { cores, memory: size, .. } = self;
+        let execution = match self.execution {
+            Execution::Counted { shift } => {
+                vec!["-accel".to_string(), "tcg".into(), "-icount".into(), format!("shift={shift},sleep=off")]
+            }
+            Execution::Concurrent => vec!["-accel".into(), "tcg,thread=multi".into()],
+        };
         let mut command = supervised::command(PROGRAM);
         command
             .current_dir(&self.folder)
@@ -167,7 +186,7 @@ impl Boot {
             // Only what the emulator has in every version; the kernel probes for each and goes without.
             .args(["-cpu", "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip"])
             .args(["-smp", &cores.to_string()])
-            .args(["-accel", "tcg", "-icount", &format!("shift={shift},sleep=off")])
+            .args(execution)
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
             .args(["-serial", &format!("file:{LOG}")])
             .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])

@@ -83,6 +83,16 @@ impl Probe {
         Ok(format!("./{LIBRARY},out={CACHES},geometry={GEOMETRY},colours={colours}").into())
     }
 
+    /// Prepares a folder for a run whose cores stand still for a moment after one of `each` accesses to memory, chosen at random by this
+    /// seed; gives the emulator's words.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn delaying(&self, each: u32, seed: u32, folder: &Path) -> io::Result<OsString> {
+        self.put_into(folder)?;
+        Ok(format!("./{LIBRARY},delays={each},seed={seed}").into())
+    }
+
     fn put_into(&self, folder: &Path) -> io::Result<()> {
         let link = folder.join(LIBRARY);
         match fs::remove_file(&link) {

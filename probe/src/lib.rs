@@ -5,6 +5,7 @@
 //! of the modelled machine. An access has an owner: the kernel, or the component whose tables the core has loaded (see `owners.rs`).
 
 mod counts;
+mod delays;
 mod interface;
 mod owners;
 
@@ -316,8 +317,10 @@ pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const Info, many: c_in
         // SAFETY: `at` is below `many`, and the texts end with a zero.
         .map(|at| unsafe { CStr::from_ptr(*options.add(at)) }.to_string_lossy().into_owned())
         .collect();
-    if options.iter().any(|option| option.starts_with("counts=")) {
-        return match counts::begin(id, &options) {
+    let begins: [(&str, fn(u64, &[String]) -> Result<(), String>); 2] =
+        [("counts=", counts::begin), ("delays=", delays::begin)];
+    if let Some((_, begin)) = begins.iter().find(|(key, _)| options.iter().any(|option| option.starts_with(key))) {
+        return match begin(id, &options) {
             Ok(()) => 0,
             Err(error) => {
                 eprintln!("tactus-probe: {error}");

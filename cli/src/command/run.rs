@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration as Real;
 use tactus_image::Image;
-use tactus_machine::boot::{assemble, boot_with, details, machine, start, Ran, Show, WHOLE_RUN};
+use tactus_machine::boot::{assemble, boot_with, details, machine, start, Emulation, Ran, Show, WHOLE_RUN};
 use tactus_machine::console;
 use tactus_machine::disk;
 use tactus_machine::emulator::{Emulator, LOG};
@@ -59,8 +59,11 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     // Without modelled caches nobody would count what some server depends on.
     let regulates = system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
     let caches = arguments.caches || regulates;
-    let plug_in = caches.then(|| modelled(&system, &results, arguments.building.network())).transpose()?;
-    let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), plug_in)?;
+    let emulation = match caches {
+        true => Emulation::PlugIn(modelled(&system, &results, arguments.building.network())?),
+        false => Emulation::Plain,
+    };
+    let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), emulation)?;
     let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
     if let Some(colours) = colours.as_mut().filter(|_| caches) {
         let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
@@ -190,7 +193,7 @@ fn disks(
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
-    let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, None)?;
+    let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, Emulation::Plain)?;
     let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));

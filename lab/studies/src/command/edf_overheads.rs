@@ -17,7 +17,7 @@ use clap::Args;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tactus_generate::Random;
-use tactus_machine::boot::{boot, boot_with, compile_ours, image, machine, Ran};
+use tactus_machine::boot::{boot, boot_with, compile_ours, image, machine, Emulation, Ran};
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lines;
 use tactus_machine::place;
@@ -356,7 +356,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                         switches(&trace, &mut found);
                     } else {
                         let words = probe.counting(scheduler, results.folder()).map_err(machine)?;
-                        let Ran { trace, .. } = boot_with(&system, (&kernel, &image), &results, None, Some(words))?;
+                        let Ran { trace, .. } = boot_with(&system, (&kernel, &image), &results, None, Emulation::PlugIn(words))?;
                         let own = own_counts(&trace, results.folder())?;
                         left_out += samples(&trace, &own, &mut found);
                     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{Promise, Request};
 use tactus_machine::build::{build, Programs, Unit};
-use tactus_machine::emulator::{Board, Boot, IMAGE};
+use tactus_machine::emulator::{Board, Boot, Execution, IMAGE};
 use tactus_machine::failure::Failure;
 use tactus_machine::place;
 use tactus_machine::progress::Wait;
@@ -184,7 +184,7 @@ impl Guest {
             folder: folder.to_path_buf(),
             cores: 1,
             memory: system.memory.max(image.facts.memory_needed),
-            shift: 0,
+            execution: Execution::Counted { shift: 0 },
             board: Board::Q35,
             plug_in: None,
             devices: match source {
