@@ -134,6 +134,15 @@ pub enum Command {
     /// the stacks is really used with 4 cores and 120 tasks.
     #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
     Bench(Bench),
+    /// Run systems whose cores execute at the same time, on a kernel that looks at its own objects
+    ///
+    /// Everywhere else the emulator's cores take turns, so that runs repeat. Here each is a thread of the host: times mean nothing and
+    /// no run is like another, so that what is judged holds however long anything takes: exclusion, order, that nothing is lost or comes
+    /// twice, that times add up. The exit status is 1 if anything was found.
+    #[command(
+        after_help = "Examples:\n  ./tactus stress --only arena --runs 10\n  ./tactus stress --planted --runs 50"
+    )]
+    Stress(Stress),
     /// Translate task sets between the formats of SchedCAT, SimSo, rt-app, CSV and system files
     ///
     /// What a file ends in tells its format; of XML that is read, the text does. What would change the schedule is refused; what
@@ -451,6 +460,20 @@ pub enum BenchKind {
     Partitions,
     /// Lines of the rooms, words of the book, bytes of the programs
     Size,
+}
+
+/// Options of `stress`.
+#[derive(Debug, Args)]
+pub struct Stress {
+    /// How often each system is run
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// The one system that is run, or with --planted the one race
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+    /// Plant races in a copy of the sources, one after the other, and see whether they are found in so many runs
+    #[arg(long)]
+    pub planted: bool,
 }
 
 /// Options of `test`.

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Judge(judge) => command::judge::judge(judge),
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
+        Command::Stress(stress) => command::bench::stress(stress),
         Command::Convert(convert) => command::convert::convert(convert),
         Command::Test(test) => command::test::test(test),
     };

@@ -317,8 +317,8 @@ pub unsafe extern "C" fn qemu_plugin_install(id: u64, _: *const Info, many: c_in
         // SAFETY: `at` is below `many`, and the texts end with a zero.
         .map(|at| unsafe { CStr::from_ptr(*options.add(at)) }.to_string_lossy().into_owned())
         .collect();
-    let begins: [(&str, fn(u64, &[String]) -> Result<(), String>); 2] =
-        [("counts=", counts::begin), ("delays=", delays::begin)];
+    type Begin = fn(u64, &[String]) -> Result<(), String>;
+    let begins: [(&str, Begin); 2] = [("counts=", counts::begin), ("delays=", delays::begin)];
     if let Some((_, begin)) = begins.iter().find(|(key, _)| options.iter().any(|option| option.starts_with(key))) {
         return match begin(id, &options) {
             Ok(()) => 0,

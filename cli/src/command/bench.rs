@@ -1,6 +1,7 @@
-//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have.
+//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have;
+//! `tactus stress`: systems whose cores execute at the same time.
 
-use crate::arguments::{Bench, BenchKind};
+use crate::arguments::{Bench, BenchKind, Stress};
 use tactus_machine::failure::{Failure, Outcome};
 
 /// Measures and tells.
@@ -11,4 +12,10 @@ pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
         BenchKind::Partitions => tactus_benchmarks::partitions(),
         BenchKind::Size => tactus_benchmarks::size(arguments.keep),
     }
+}
+
+/// Runs systems whose cores execute at the same time.
+pub fn stress(arguments: &Stress) -> Result<Outcome, Failure> {
+    let Stress { runs, only, planted } = arguments;
+    tactus_benchmarks::stress(&tactus_benchmarks::Stress { runs: *runs, only: only.clone(), planted: *planted })
 }

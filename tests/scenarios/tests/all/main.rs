@@ -52,6 +52,7 @@ mod services;
 mod smallest;
 mod speakers;
 mod status;
+mod stress;
 mod unsafe_sites;
 mod waits;
 mod windows;
