@@ -3,33 +3,12 @@
 use crate::jobs::Job;
 use crate::services;
 use crate::summary::some_nanos;
-use crate::{Distribution, TaskView, Trace};
+use crate::view::{ChainView, TaskView, Trace};
+use crate::Distribution;
 use serde::Serialize;
 use std::collections::HashMap;
 use tactus_record::{EventKind, InputKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
-
-/// A chain and the promise made for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChainView {
-    /// Name.
-    pub name: String,
-    /// Its tasks in their order.
-    pub tasks: Vec<TaskId>,
-    /// Those of them that a message releases, which the job before sends.
-    pub by_message: Vec<TaskId>,
-    /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
-    /// when that one is complete. Else job k is released by job k, or, where messages release jobs, by the job that sent the k-th.
-    pub told: Vec<bool>,
-    /// For a service: its client's number. The tasks are those that ask, and then the one that answers; a run through it goes from the
-    /// release of the job that asks to the answer.
-    pub client: Option<u16>,
-    /// The longest time that the file allows from a release of the first task to the completion of the last one's job; nothing if it
-    /// allows any.
-    pub deadline: Option<Duration>,
-    /// The longest time that was promised; nothing if nothing was.
-    pub bound: Option<Duration>,
-}
 
 /// What became of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,84 +4,13 @@
 //! then on the tasks there have the periods, deadlines and promises that admission worked out for it. A job belongs to what held at its release. One
 //! that is under way when a change is applied has the weaker promise of both.
 
-use crate::check::{new_deadline, Rule, Violation};
+use crate::check::{Rule, Violation};
 use crate::order::in_order;
 use crate::schedule::last_look;
-use crate::{ChangeSummary, Fate, Promise, TaskView, Trace, View};
+use crate::view::{new_deadline, Action, ChangeView, Changes, Now, Promise, Target, TaskView, Trace, View};
+use crate::{ChangeSummary, Fate};
 use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
-
-/// What a system is at its start, and what is to become of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Each task at the start, by `TaskId`.
-    pub start: Vec<Now>,
-    /// The changes by their numbers.
-    pub list: Vec<ChangeView>,
-    /// All cores go through changes together, and level A keeps to tables that count from time zero (MC²).
-    pub together: bool,
-}
-
-/// A task between two changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Now {
-    /// It releases jobs, where the servers around it are there.
-    pub there: bool,
-    /// Its period.
-    pub period: Duration,
-    /// Its relative deadline.
-    pub deadline: Duration,
-    /// What is promised.
-    pub promise: Promise,
-    /// The budget of each of its periods, where it is held to one.
-    pub budget: Option<Duration>,
-}
-
-/// A change: what it names, and what is promised after it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeView {
-    /// In words.
-    pub what: String,
-    /// The core on which it is made; the first of those that share the queue.
-    pub core: CoreId,
-    /// When it is asked for.
-    pub at: Duration,
-    /// Why admission refused it; nothing if it was admitted.
-    pub refused: Option<String>,
-    /// What it concerns.
-    pub target: Target,
-    /// What becomes of that.
-    pub action: Action,
-    /// The tasks that have other budgets from then on.
-    pub budgets: Vec<(TaskId, Duration)>,
-    /// What is promised each task after it, with all those that were admitted before.
-    pub promises: Vec<Promise>,
-}
-
-/// What a change concerns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// A task.
-    Task(TaskId),
-    /// A server, by its place in the tree.
-    Server(usize),
-}
-
-/// What a change makes of its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// It begins.
-    Begins,
-    /// It ends.
-    Ends,
-    /// It has this period and relative deadline, as far as they are named.
-    Alters {
-        /// The period.
-        period: Option<Duration>,
-        /// The relative deadline.
-        deadline: Option<Duration>,
-    },
-}
 
 /// All tasks and servers between two changes.
 #[derive(Clone)]
@@ -157,6 +86,13 @@ impl View {
             all.extend(stage.now(self, task));
         }
         all
+    }
+
+    /// How many tasks are promised something at some time.
+    pub fn promised(&self) -> usize {
+        let ever =
+            |n: &usize| self.planned(TaskId(*n as u16)).iter().any(|now| now.there && now.promise != Promise::None);
+        (0..self.tasks.len()).filter(ever).count()
     }
 
     /// The cores whose changes concern the task.

@@ -1,7 +1,7 @@
 //! What disks did as text: the file `disks.csv` of a run, one line for each request that ended, and one for each power cut, which
 //! has no client.
 
-use crate::disk::{DiskInput, DiskTrace, Served};
+use crate::view::{DiskInput, DiskTrace, Served};
 use std::fmt::Write;
 use tactus_disk::Outcome;
 use tactus_time::{Duration, Instant};

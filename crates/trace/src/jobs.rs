@@ -1,7 +1,7 @@
 //! What became of each job.
 
 use crate::order::in_order;
-use crate::Trace;
+use crate::view::Trace;
 use std::collections::HashMap;
 use tactus_record::{EntryReason, EventKind, Record, Untold};
 use tactus_time::{CoreId, Duration, Instant, TaskId};

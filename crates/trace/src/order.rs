@@ -3,7 +3,7 @@
 //! Times alone do not give it: of two cores that want the same lock, the one that looked at the clock first may
 //! decide second. Decisions that touched shared state carry a ticket for this; all others concern one core only.
 
-use crate::Trace;
+use crate::view::Trace;
 use tactus_record::{EventKind, Record};
 use tactus_time::Instant;
 

@@ -1,6 +1,6 @@
 //! From records to stretches of time: what each core did, and when.
 
-use crate::{Trace, View};
+use crate::view::{Trace, View};
 use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Instant, Level, TaskId};
 

@@ -1,8 +1,9 @@
 //! What jobs that have begun keep from others on their core, as the rules of waiting need it: a job may wait for a less urgent
 //! one only where such a ceiling reaches it, and may not begin there; or where it waits for what that one holds.
 
-use super::holders::{CeilingView, Holders};
-use super::tree::InTree;
+use super::holders::Holders;
+use crate::view::CeilingView;
+use crate::view::InTree;
 use tactus_record::{EventKind, InputKind, Record};
 use tactus_time::{CoreId, TaskId};
 

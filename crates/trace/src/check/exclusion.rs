@@ -1,7 +1,8 @@
 //! Exclusion: one job at a time has a resource, and what cores share goes to whoever asked first.
 
-use super::holders::{CeilingView, Holders};
+use super::holders::Holders;
 use crate::order::in_order;
+use crate::view::CeilingView;
 use crate::{run_end, Trace};
 use tactus_record::{EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};

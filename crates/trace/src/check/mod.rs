@@ -22,8 +22,8 @@ mod windows;
 mod yielding;
 
 pub use crate::changes::changes;
+pub use crate::view::{CeilingView, InTree, Rank, ResourceView, ServerView, TreeChange, TreeView};
 pub use events::no_events;
-pub use holders::{CeilingView, ResourceView};
 pub use levels::level_order;
 pub use modes::modes;
 pub use rule::{Rule, Violation};
@@ -31,8 +31,6 @@ pub use sequence::sequence;
 pub use servers::{misses, replenishment, reservation, servers, supply, waiting};
 pub use services::services;
 pub use table::{table_order, TableView};
-pub(crate) use tree::new_deadline;
-pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 pub use windows::windows;
 
 use crate::changes::History;

@@ -2,9 +2,10 @@
 //! stretch between two changes is judged by the values that it has.
 
 use super::ceilings::Ceilings;
-use super::tree::{Bound, InTree, Lengths, Rank, TreeChange, TreeView};
+use super::tree::{Bound, Lengths};
 use super::{Rule, Violation};
 use crate::order::in_order;
+use crate::view::{InTree, Rank, TreeChange, TreeView};
 use crate::{run_end, Trace};
 use std::collections::HashMap;
 use tactus_record::{EventKind, InputKind, Record};

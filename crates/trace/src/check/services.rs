@@ -4,7 +4,8 @@
 //! if its request was there before the server signalled its last answer, or began the job in which it answers now.
 
 use super::{Rule, Violation};
-use crate::services::{signalled, ServiceView, Signalled};
+use crate::services::{signalled, Signalled};
+use crate::view::ServiceView;
 use crate::{jobs, Job, Trace, View};
 use tactus_record::{EventKind, RequestEvent, RequestOrder};
 use tactus_time::Instant;

@@ -1,8 +1,8 @@
 //! Best-effort work that gives way to a counter: each period is sampled, the work gives way exactly when more was counted than its
 //! threshold, and nothing else ever does.
 
-use super::tree::TreeView;
 use super::{Rule, Violation};
+use crate::view::TreeView;
 use crate::{run_end, Trace};
 use tactus_record::{EventKind, InputKind, Record};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
