@@ -4,56 +4,9 @@
 //! of it runs. What is inside an absent server is absent with it. Whether a change is done is decided by admission, before
 //! it; [`SystemRevision`] is the system between two changes, as admission looks at it.
 
+use crate::system::{Action, Change, Part, Values};
 use crate::{Scheduling, System, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level};
-
-/// A change, as the file asks for it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
-    /// When it is asked for.
-    pub at: Duration,
-    /// Of what.
-    pub part: Part,
-    /// Which.
-    pub action: Action,
-    /// Line of the system file at which it begins.
-    pub line: usize,
-}
-
-/// What can be changed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
-    /// A task, by its place in [`System::tasks`].
-    Task(usize),
-    /// A server, by its place in [`Scheduling::servers`].
-    Server(usize),
-}
-
-/// What is to be done with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// It begins.
-    Add,
-    /// It ends.
-    Remove,
-    /// It has these values from then on.
-    Alter(Values),
-}
-
-/// New values; what is not given stays.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Values {
-    /// The execution time of a task, the budget of a server. Where tasks have levels: at each level at which the task has one.
-    pub time: Option<Duration>,
-    /// Execution times at single levels, A to D.
-    pub levels: [Option<Duration>; 4],
-    /// The period. A task whose deadline was its period has the new one for a deadline too.
-    pub period: Option<Duration>,
-    /// The relative deadline of a task.
-    pub deadline: Option<Duration>,
-    /// The priority.
-    pub priority: Option<u32>,
-}
 
 impl System {
     /// Whether the part is absent at the start: the first change of it adds it.

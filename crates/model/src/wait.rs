@@ -1,19 +1,8 @@
 //! Jobs that wait in the middle of their work.
 
-use crate::{Scheduling, System};
+use crate::{Scheduling, System, Wait};
 use tactus_task::{JobAction, JobStep, JobSteps, WaitLimit};
 use tactus_time::Duration;
-
-/// A wait of each job of a task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wait {
-    /// How long the job executes before it.
-    pub after: Duration,
-    /// How long it waits at most.
-    pub length: Duration,
-    /// How long the built-in workload really asks to wait; nothing if as long as it may.
-    pub actual: Option<Duration>,
-}
 
 impl Scheduling {
     /// The waits of the task's jobs, those that come earlier first.

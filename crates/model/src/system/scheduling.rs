@@ -1,6 +1,9 @@
 //! How tasks are ordered and what servers they are in: everything about scheduling beyond the kind of the policy.
 
-use crate::{Change, Partitions, Resource, Section, Wait};
+use super::change::Change;
+use super::partition::Partitions;
+use super::resource::{Resource, Section};
+use super::wait::Wait;
 use tactus_task::{EventRule, Overrun, Program, Release, SampledEvent, ServerKind, TaskOrder};
 use tactus_time::{CoreId, CoreSet, Duration};
 
