@@ -93,7 +93,7 @@ pub fn caches(system: &System, check: &Check, cache: CacheDelay) {
             (_, Reloads::OfEachTask) => "each task's own".to_string(),
             (_, Reloads::Longest(time)) => format!("{} at each entry", brief(time)),
         };
-        let after = [sets.after_entry(n), sets.after_all(system, n)].map(brief);
+        let after = [sets.after_entry(n), sets.after_all(system, n)].map(|it| it.map_or("not bounded".into(), brief));
         [verdict.name.clone(), lines].into_iter().chain(after).chain([others, counted]).collect()
     };
     let rows: Vec<Vec<String>> = check.tasks.iter().enumerate().map(row).collect();

@@ -2,72 +2,109 @@
 //!
 //! *Useful* lines stand in a cache and are used again before they would go by themselves; *evicting* lines are all that a
 //! preempting task touches (Lee et al. 1998; Tomiyama and Dutt 2000). Under LRU a set into which the other task brings one line can
-//! lose all its useful lines (Burguière, Reineke and Altmeyer, WCET 2009), so only sets count, not lines.
+//! lose all its useful lines (Burguière, Reineke and Altmeyer, WCET 2009), so only sets count, not lines. That what is lost is loaded
+//! again and no more follows needs room below the first level ([`crate::room`]).
 
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Shape};
+use crate::room::{Crowd, Lasts};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a task leaves in the private caches and what it does to those of others, by sets of the first level.
+/// What a task leaves in the private caches and what it does to those of others. A *row* is all that the lowest bits of a line's number
+/// choose, as many as the level with the fewest sets has: no set of any level belongs to two.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Footprint {
-    /// For each set of the data cache the most lines that were useful at one time, at most what all private ways can hold.
+    /// For each row the most lines that were useful at one time, at most what all private ways can hold.
     pub useful: Vec<u32>,
-    /// For each set whether the task brings a line into it.
-    pub evicting: Vec<bool>,
-    /// The most lines that were useful at one time in all sets together.
+    /// For each row the lines that the task touches at all.
+    pub lines: Vec<u32>,
+    /// The most lines that were useful at one time in all rows together.
     pub useful_at_once: u64,
-    /// Lines that it touches at all.
-    pub lines: u64,
+    /// The most that one set has.
+    pub crowd: Crowd,
+    again: Result<u64, Lasts>,
 }
 
-/// Lines that the private caches of a core can hold for one set of the data cache.
-fn private_ways(geometry: &Geometry) -> usize {
-    let sets = geometry.data.sets();
-    let second = geometry.second.map_or(0, |level| level.shape.ways * (level.shape.sets().div_ceil(sets)));
-    geometry.data.ways + second
+/// Shapes of the private levels.
+fn private(geometry: &Geometry) -> impl Iterator<Item = Shape> {
+    [geometry.data, geometry.instruction].into_iter().chain(geometry.second.map(|level| level.shape))
 }
 
 impl Footprint {
     /// From the addresses that one job touches, in order. A line is useful from its first use to its last; whether it would still
-    /// stand there by itself is not asked, but no set has more than its ways.
+    /// stand there by itself is not asked, but no row has more than its ways.
     pub fn of(geometry: &Geometry, addresses: impl Iterator<Item = u64>) -> Footprint {
-        let (shape, ways) = (geometry.data, private_ways(geometry) as u32);
+        let shared = geometry.shared.shape.rows();
+        let rows = private(geometry).map(|shape| shape.rows()).min().unwrap_or(shared).min(shared);
+        let ways: usize = private(geometry).map(|shape| shape.ways * shape.sets().div_ceil(rows)).sum();
+        let ways = ways as u32;
         let numbers: Vec<u64> = addresses.map(|address| address / geometry.line()).collect();
         let mut span: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
         for (at, number) in numbers.iter().enumerate() {
             span.entry(*number).or_insert((at, at)).1 = at;
         }
-        let mut footprint = Footprint {
-            useful: vec![0; shape.sets()],
-            evicting: vec![false; shape.sets()],
-            useful_at_once: 0,
-            lines: span.len() as u64,
-        };
-        let (mut now, mut all) = (vec![0u32; shape.sets()], 0u64);
+        let crowd = Crowd::of(geometry, span.keys().copied());
+        let again = geometry.lasts(crowd).map_or_else(|| Ok(geometry.again(crowd).private), Err);
+        let mut footprint = Footprint { useful: vec![0; rows], lines: vec![0; rows], useful_at_once: 0, crowd, again };
+        let row_of = |number: u64| number as usize % rows;
+        span.keys().for_each(|number| footprint.lines[row_of(*number)] += 1);
+        let (mut now, mut all) = (vec![0u32; rows], 0u64);
         for (at, number) in numbers.iter().enumerate() {
-            let set = shape.set_of(*number);
-            footprint.evicting[set] = true;
+            let row = row_of(*number);
             let (first, last) = span[number];
             if first == at && last > at {
-                now[set] += 1;
-                all += u64::from(now[set] <= ways);
-                footprint.useful[set] = footprint.useful[set].max(now[set].min(ways));
+                now[row] += 1;
+                all += u64::from(now[row] <= ways);
+                footprint.useful[row] = footprint.useful[row].max(now[row].min(ways));
                 footprint.useful_at_once = footprint.useful_at_once.max(all);
             } else if last == at && first < at {
-                all -= u64::from(now[set] <= ways);
-                now[set] -= 1;
+                all -= u64::from(now[row] <= ways);
+                now[row] -= 1;
             }
         }
         footprint
     }
 
-    /// Lines that a preemption by `other` on the same core can take at most.
-    pub fn lost_to(&self, other: &Footprint) -> u64 {
-        let sets = self.useful.iter().zip(&other.evicting).filter(|(_, evicting)| **evicting);
-        let lost: u64 = sets.map(|(useful, _)| u64::from(*useful)).sum();
-        lost.min(self.useful_at_once)
+    /// The most that a preemption by `other` on the same core makes the job load again, in lines, beyond what it loads alone from caches
+    /// that have none of its lines. Useful ones in rows that the other touches are lost once; and each of its lines in these is lost
+    /// as often again as others' lines can still come down ([`crate::room`]).
+    ///
+    /// # Errors
+    /// Where what the preemption leaves behind may last: no number of lines bounds it.
+    pub fn lost_to(&self, other: &Footprint) -> Result<u64, Lasts> {
+        let again = self.again? - 1;
+        let met = (0..self.useful.len()).filter(|row| other.lines[*row] > 0);
+        let (lost, lines) = met.fold((0, 0), |(lost, lines), row| {
+            (lost + u64::from(self.useful[row]), lines + u64::from(self.lines[row]))
+        });
+        Ok(lost.min(self.useful_at_once) + lines * again)
+    }
+
+    /// The same for what the job finds in the caches when it begins.
+    ///
+    /// # Errors
+    /// As [`Footprint::lost_to`].
+    pub fn lost_at_start(&self) -> Result<u64, Lasts> {
+        Ok(self.all() * (self.again? - 1))
+    }
+
+    /// The same for a job that goes on on another core: every line.
+    ///
+    /// # Errors
+    /// As [`Footprint::lost_to`]; and where the core that was left may answer for the same line again and again.
+    pub fn lost_by_moving(&self, geometry: &Geometry) -> Result<u64, Lasts> {
+        let again = self.again?;
+        if geometry.leaves_nothing_behind(self.crowd) {
+            Ok(self.all() * again)
+        } else {
+            Err(Lasts::Moved)
+        }
+    }
+
+    /// Lines that it touches at all.
+    pub fn all(&self) -> u64 {
+        self.lines.iter().copied().map(u64::from).sum()
     }
 }
 
@@ -104,8 +141,8 @@ impl Geometry {
         others * lines * u64::from(self.costs.busy)
     }
 
-    /// The source's bound on the delay of a preemption or migration: every line of the working set comes from memory
-    /// (Gracioli 2014, section 6.6). Cycles.
+    /// The source's estimate of the delay of a preemption or migration: every line of the working set comes from memory
+    /// (Gracioli 2014, section 6.6). Cycles. No bound where a level has no room ([`crate::room`]).
     pub fn reload_all(&self, bytes: u64) -> u64 {
         self.reload(bytes.div_ceil(self.line()), ReloadFrom::Memory)
     }

@@ -32,6 +32,7 @@ pub mod line;
 pub mod machine;
 mod order;
 mod private;
+pub mod room;
 mod set;
 pub mod tables;
 mod transfer;

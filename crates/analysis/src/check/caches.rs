@@ -2,8 +2,8 @@
 //!
 //! One core with fixed priorities or earliest deadlines, and nothing but jobs that run to their end, has a test that knows what each task
 //! loads again after which others ([`preemption_delay`](crate::uniprocessor::preemption_delay)). All other tests count the longest reload of any task
-//! in each entry of the scheduler. What other cores do to a job is part of its execution time; where that has no bound, neither has what the
-//! job can hold up.
+//! in each entry of the scheduler. What other cores do to a job is part of its execution time; where that has no bound, or what preemptions
+//! cost it has none, neither has what the job can hold up.
 
 use super::memory;
 use crate::inflation::working_sets::{OtherCores, WorkingSets};
@@ -38,11 +38,11 @@ impl CacheDelay {
     }
 }
 
-/// What other cores add to the jobs of a system.
+/// What other cores add to the jobs of a system, and of whom nobody knows what preemptions add.
 pub(super) struct BesideOthers {
     /// The system whose jobs take so much longer; nothing where nothing is added.
     pub longer: Option<System>,
-    /// By task, why nobody knows what is added.
+    /// By task, what nobody knows of it, and why.
     pub unknown: Vec<Option<String>>,
 }
 
@@ -74,10 +74,17 @@ pub(super) fn added(system: &System, sets: Option<&WorkingSets>) -> Vec<Result<D
 impl BesideOthers {
     pub(super) fn of(system: &System, sets: Option<&WorkingSets>) -> BesideOthers {
         let added = added(system, sets);
+        let unknown = |n: usize| {
+            let name = &system.tasks[n].name;
+            let by_others =
+                || Some(format!("other cores add to `{name}` is not known: {}", added.get(n)?.as_ref().err()?));
+            let lasting = || Some(format!("`{name}` loads again is not known: {}", sets?.lasts(n)?));
+            by_others().or_else(lasting)
+        };
         let any = added.iter().any(|it| it.as_ref().is_ok_and(|time| !time.is_zero()));
         BesideOthers {
             longer: any.then(|| longer(system, &added)),
-            unknown: added.into_iter().map(Result::err).collect(),
+            unknown: (0..system.tasks.len()).map(unknown).collect(),
         }
     }
 }

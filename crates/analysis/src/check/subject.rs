@@ -12,7 +12,7 @@ pub(super) struct Subject<'s> {
     features: SystemFeatures,
     /// By task.
     delayed: Vec<Delayed>,
-    /// By task, why nobody knows what other cores add to its jobs.
+    /// By task, why nobody knows what other cores or preemptions add to its jobs.
     unknown: &'s [Option<String>],
     /// What an entry of the scheduler costs.
     entry: Duration,
@@ -29,8 +29,8 @@ struct Delayed {
 }
 
 impl<'s> Subject<'s> {
-    /// `whole`: what is known beside what the system says; `unknown`: why nobody knows what other cores add, by task; `entry`: what an entry
-    /// of the scheduler costs.
+    /// `whole`: what is known beside what the system says; `unknown`: what nobody knows, and why, by task; `entry`: what an entry of the
+    /// scheduler costs.
     pub fn of(system: &'s System, whole: Features, unknown: &'s [Option<String>], entry: Duration) -> Subject<'s> {
         let mut features = system.features();
         features.whole = features.whole.and(whole);
@@ -61,11 +61,11 @@ impl<'s> Subject<'s> {
         task.or(server).or(component.map(|c| components[c].name.as_str()))
     }
 
-    /// Why no bound holds, since other cores may lengthen a job of the task, or of somebody who can delay it, by more than is known.
+    /// Why no bound holds, since other cores, or preemptions, may lengthen a job of the task, or of somebody who can delay it, by more than
+    /// is known.
     pub fn unknown(&self, n: usize) -> Option<String> {
-        let why = |i: &usize| Some((*i, self.unknown.get(*i)?.as_ref()?));
-        let (i, why) = self.delayed[n].by.iter().find_map(why)?;
-        Some(format!("no bound: what other cores add to `{}` is not known: {why}", self.system.tasks[i].name))
+        let why = self.delayed[n].by.iter().find_map(|i| self.unknown.get(*i)?.as_ref())?;
+        Some(format!("no bound: what {why}"))
     }
 
     /// Tasks that can delay this one, itself among them, and stop when their time is used up, which gives them that much anew in each period

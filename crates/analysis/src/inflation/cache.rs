@@ -1,7 +1,8 @@
 //! Cache-related preemption and migration delay: the bound from the size of the working set.
 //!
 //! Gracioli (EPOS), section 6.6: a job that resumes may have to load every line of its working set again, each at the cost
-//! of a miss in the last cache: ⌈WSS/line⌉·cost. An upper bound for one preemption; prefetching hides much of it.
+//! of a miss in the last cache: ⌈WSS/line⌉·cost. That is all of one preemption where each level below the first has room for the working
+//! set ([`tactus_cache::room`]), and no bound elsewhere; prefetching hides much of it.
 
 use tactus_time::Duration;
 

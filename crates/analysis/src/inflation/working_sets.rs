@@ -6,12 +6,15 @@
 //! **Other cores.** They drive out nothing of a task that has no colour in common with what runs there, the kernel and the scheduler among
 //! it. Then memory is all that is shared: each line that a job loads waits for at most one line of each other core and the one that it drives
 //! out (and the next one, with a prefetcher). If the shared cache has room for the task's memory in its colours, a job asks for each line once,
-//! and once more after others of its own core displaced it. Else nobody knows how often, and there is no bound ([`OtherCores::Unbounded`]).
+//! and again after others of its own core displaced it. Else nobody knows how often, and there is no bound ([`OtherCores::Unbounded`]).
+//!
+//! **Preemptions** cost a known number of loads where each level below the first has room for all lines of a task
+//! ([`tactus_cache::room`]). What they cost another one may last as long as its job, and has no bound ([`WorkingSets::lasts`]).
 
 use crate::uniprocessor::preemption_delay::PreemptionDelays;
 use std::fmt;
 use tactus_cache::blocks::{CacheBlocks, Capacity};
-use tactus_cache::bounds::ReloadFrom;
+use tactus_cache::room::Lasts;
 use tactus_cache::{Colours, Geometry};
 use tactus_model::{every_colour, Body, Migration, Policy, System};
 use tactus_time::Duration;
@@ -20,7 +23,8 @@ use tactus_time::Duration;
 #[derive(Clone, Debug)]
 pub struct WorkingSets<'s> {
     geometry: &'s Geometry,
-    capacity: Capacity,
+    capacity: Capacity<'s>,
+    count: u64,
     /// Of each task.
     blocks: Vec<CacheBlocks>,
     /// Of kernel and scheduler.
@@ -91,8 +95,17 @@ impl<'s> WorkingSets<'s> {
         // A line that comes again may drive out a changed one of its own core first, which memory then takes for others to wait for, too.
         let own = if others == 0 { 0 } else { u64::from(geometry.costs.busy) };
         let capacity = Capacity::of(geometry, &colours, wait + own);
-        let mut sets =
-            WorkingSets { geometry, capacity, blocks, entry, migrate: migrate(system), wait, others: Vec::new() };
+        let count = u64::from(colours.count());
+        let mut sets = WorkingSets {
+            geometry,
+            capacity,
+            count,
+            blocks,
+            entry,
+            migrate: migrate(system),
+            wait,
+            others: Vec::new(),
+        };
         sets.others = (0..system.tasks.len()).map(|n| sets.beside(system, n, colours.bytes_each(geometry))).collect();
         Some(sets)
     }
@@ -144,56 +157,80 @@ impl<'s> WorkingSets<'s> {
         (self.blocks[task].lines, self.capacity.holds(self.blocks[task]))
     }
 
-    /// The longest that the task spends on loading all its memory again, whoever displaced it: from the shared cache if nobody else has its
-    /// colours and they hold all of it, or from the core that it left; else from memory.
-    pub fn whole(&self, task: usize) -> Duration {
+    /// The longest that the task spends on loading its memory again, whoever displaced it: from the shared cache if nobody else has its
+    /// colours, or from the core that it left; else from memory.
+    ///
+    /// # Errors
+    /// Where that has no bound.
+    fn whole(&self, task: usize) -> Result<Duration, Lasts> {
         let own = self.blocks[task];
+        if own.lines == 0 {
+            return Ok(Duration::ZERO);
+        }
         let others = self.blocks.iter().enumerate().filter(|(n, _)| *n != task).map(|(_, it)| it.colours);
-        let alone = others.fold(self.entry.colours, |all, colours| all | colours) & own.colours == 0;
-        let displaced = match alone && self.capacity.holds(own) {
-            true => self.geometry.reload(own.lines, ReloadFrom::Shared),
-            false => self.capacity.reload(own, CacheBlocks::all_of(own.colours)),
+        let all = CacheBlocks::all_of(others.fold(self.entry.colours, |all, colours| all | colours));
+        let cycles = match self.migrate {
+            true => self.capacity.reload_elsewhere(own, all)?,
+            false => self.capacity.reload(own, all)?,
         };
-        let left = if self.migrate { self.geometry.reload(own.lines, ReloadFrom::OtherCore) } else { 0 };
-        self.time(displaced.max(left))
+        Ok(self.time(cycles))
     }
 
-    /// The longest that any task spends on loading its memory again.
+    /// Why what a preemption or a move costs the task has no bound, and what to do.
+    pub fn lasts(&self, task: usize) -> Option<String> {
+        let again = "so what a preemption displaces may be lost again and again";
+        Some(match self.whole(task).err()? {
+            Lasts::Second { lines, ways, inclusive } => {
+                let alike = self.geometry.second.map_or(1, |level| level.shape.page_colours(self.geometry.page));
+                let room = (ways * self.geometry.page) >> 10;
+                let each = if alike < self.count { format!(" that differ modulo {alike}") } else { String::new() };
+                let without = if inclusive { "" } else { ", or name a geometry without l2, and execution times without it" };
+                format!("a set of the second level has room for {ways} lines, not for its {lines}, {again}; give it at most {room} KiB for each of its colours{each}{without}")
+            }
+            Lasts::Shared { lines, ways } => {
+                format!("a set of the shared cache has room for {ways} lines, not for its {lines}, {again}; give it more colours")
+            }
+            Lasts::Prefetcher => "the geometry has a prefetcher, of which nothing is proved; name one without next_line".into(),
+            Lasts::Moved => "it moves, has more lines than the first level has room for, and the core that it left may answer for them again and again; \
+                 bind it to a core"
+                .into(),
+        })
+    }
+
+    /// The longest that any task spends on loading its memory again, of those where that has a bound.
     pub fn longest(&self) -> Duration {
-        (0..self.blocks.len()).map(|task| self.whole(task)).max().unwrap_or_default()
+        (0..self.blocks.len()).filter_map(|task| self.whole(task).ok()).max().unwrap_or_default()
     }
 
-    /// What a task loads again at most after an entry of the scheduler that goes on with it.
-    pub fn after_entry(&self, task: usize) -> Duration {
+    /// What a task loads again at most after an entry of the scheduler that goes on with it, where that has a bound.
+    pub fn after_entry(&self, task: usize) -> Option<Duration> {
         self.after(task, CacheBlocks::default())
     }
 
-    /// What a task loads again at most after jobs of another one, and what follows from their entries.
-    pub fn after_task(&self, task: usize, other: usize) -> Duration {
-        self.after(task, self.blocks[other])
+    fn after(&self, task: usize, others: CacheBlocks) -> Option<Duration> {
+        self.whole(task).ok()?;
+        Some(self.time(self.capacity.reload(self.blocks[task], self.entry.union(others)).ok()?))
     }
 
-    fn after(&self, task: usize, others: CacheBlocks) -> Duration {
-        self.time(self.capacity.reload(self.blocks[task], self.entry.union(others)))
-    }
-
-    /// What a task loads again at most after all others that may run on its core.
-    pub fn after_all(&self, system: &System, task: usize) -> Duration {
+    /// What a task loads again at most after all others that may run on its core, where that has a bound.
+    pub fn after_all(&self, system: &System, task: usize) -> Option<Duration> {
         let core = |n: usize| system.tasks[n].core;
         let here = |n: &usize| *n != task && (core(task).is_none() || core(*n).is_none() || core(*n) == core(task));
         let others = (0..self.blocks.len()).filter(here);
         self.after(task, others.fold(CacheBlocks::default(), |all, n| all.union(self.blocks[n])))
     }
 
-    /// For the tests of one core: `places` are its tasks, the most urgent first.
+    /// For the tests of one core: `places` are its tasks, the most urgent first. A task of which [`WorkingSets::lasts`] tells loses nothing
+    /// here: neither it nor what it delays is promised anything.
     pub fn delays(&self, places: &[usize]) -> PreemptionDelays {
         let up_to = |j: usize| places[..=j].iter().fold(CacheBlocks::default(), |all, &n| all.union(self.blocks[n]));
+        let after = |k: usize, others| self.after(places[k], others).unwrap_or_default();
         PreemptionDelays::new(
             places.len(),
-            |k, j| self.after(places[k], up_to(j)),
-            |k, j| self.after_task(places[k], places[j]),
+            |k, j| after(k, up_to(j)),
+            |k, j| after(k, self.blocks[places[j]]),
             |j| self.time(self.capacity.displaced(self.entry.union(self.blocks[places[j]]))),
-            |k| self.after_entry(places[k]),
+            |k| after(k, CacheBlocks::default()),
         )
     }
 
@@ -234,11 +271,22 @@ mod tests {
             System::parse_toml(&text, std::path::Path::new("x.toml")).unwrap_or_else(|problems| panic!("{problems}"))
         };
         let delay = |colours: &str| longest_delay(&system(colours)).map(|it| it.as_nanos());
-        // 4,096 lines of 200 or of 31 cycles at 3.4 GHz.
-        assert_eq!(delay(""), Some(240_942));
-        assert_eq!(delay("colours = [1, 2]\n"), Some(37_346));
-        // One colour holds half of it; and one that the kernel has, too, is not its own.
-        assert_eq!(delay("colours = [1]\n"), Some(240_942));
-        assert_eq!(delay("colours = [1, 2]\n[kernel]\ncolours = [2]\n"), Some(240_942));
+        let nanoseconds = |cycles: u64| Some((cycles * 1_000_000_000).div_ceil(3_400_000_000));
+        // Eight colours are all of the second level: each set has eight of its lines, so that a changed line of others drops one that was
+        // touched, and eight can come down. 4,096 lines of 31 cycles at 3.4 GHz, nine times; and once of 200, if others have the colours.
+        let own = 4_096 * 31 * 9;
+        assert_eq!(delay("colours = [1, 2, 3, 4, 5, 6, 7, 8]\n"), nanoseconds(own));
+        let in_common = "colours = [1, 2, 3, 4, 5, 6, 7, 8]\n[kernel]\ncolours = [2, 3, 4, 5, 6, 7, 8, 9]\n";
+        assert_eq!(delay(in_common), nanoseconds(own + 4_096 * 200));
+        // What has no bound is not the longest.
+        assert_eq!(delay("colours = [1, 2]\n"), Some(0));
+        let why = |colours: &str| WorkingSets::of(&system(colours)).and_then(|sets| sets.lasts(0)).unwrap_or_default();
+        assert_eq!(
+            why("colours = [1, 2]\n"),
+            "a set of the second level has room for 8 lines, not for its 32, so what a preemption displaces may be lost again and again; give \
+             it at most 32 KiB for each of its colours that differ modulo 8, or name a geometry without l2, and execution times without it"
+        );
+        assert!(why("colours = [1, 9, 17, 25, 33, 41, 49, 57]\n").contains("its 64"));
+        assert_eq!(why("colours = [1, 2, 3, 4, 5, 6, 7, 8]\n"), "");
     }
 }
