@@ -60,6 +60,8 @@ pub(crate) fn samples(trace: &Trace) -> Vec<Samples> {
                     if reason == Some(EntryReason::Timer) && r.arg != u64::MAX {
                         samples.lateness.push(r.time.since(Instant::from_nanos(r.arg)));
                     }
+                    // Of a call whose end is not recorded nothing is known to have been sent.
+                    receivers.clear();
                     entered = reason.map(|reason| (reason, r.time));
                 }
                 EventKind::Leave => {
@@ -84,16 +86,15 @@ pub(crate) fn samples(trace: &Trace) -> Vec<Samples> {
     for ((records, samples), mut sent) in trace.cores.iter().zip(&mut out).zip(sent) {
         sent.sort_unstable();
         let mut under_way = sent.into_iter().peekable();
-        let notified = |r: &&tactus_record::Record| {
-            r.kind == EventKind::Enter && EntryReason::from_u8(r.level) == Some(EntryReason::Notify)
-        };
-        for enter in records.iter().filter(notified) {
-            // Events that come before the first is handled are one: the receiver was entered for the earliest.
+        for enter in records.iter().filter(|r| r.kind == EventKind::Enter) {
+            // Events that come before the first is handled are one: the receiver was entered for the earliest. What it is entered for
+            // otherwise, its start above all, handles them as well: none of them waits for an entry of its own, which may never come.
             let mut first = None;
             while let Some(time) = under_way.next_if(|t| *t <= enter.time) {
                 first.get_or_insert(time);
             }
-            samples.inter_core.extend(first.map(|t| enter.time.since(t)));
+            let notified = EntryReason::from_u8(enter.level) == Some(EntryReason::Notify);
+            samples.inter_core.extend(first.filter(|_| notified).map(|t| enter.time.since(t)));
         }
     }
     out

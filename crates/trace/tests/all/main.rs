@@ -9,6 +9,7 @@ mod damage;
 mod disks;
 mod draw;
 mod file;
+mod inter_core;
 mod judge;
 mod litmus;
 mod monitors;
