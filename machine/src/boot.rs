@@ -15,7 +15,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
-use tactus_image::{Facts, Image, Interleaved, Request};
+use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request};
 use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_report::{ColourUse, Details};
 use tactus_time::TaskId;
@@ -72,11 +72,68 @@ pub fn compile_system(
     network: Network,
 ) -> Result<(Programs, Vec<PathBuf>), Failure> {
     has_its_arrivals(system)?;
+    fits(system, promised)?;
     let wait = progress::Wait::new("build", "kernel and components");
     let built = compile_for(sources, system, promised, &wait, network)
         .and_then(|ours| Ok((ours, compile_users(sources, system, &wait, network)?)));
     wait.end();
     built
+}
+
+/// What an image is made from beside its programs.
+struct Told {
+    promises: Vec<tactus_image::Promise>,
+    promised_by_host: u32,
+    plan: Vec<u8>,
+    children: Vec<ChildScheduler>,
+    /// By component: what it is told of the disk that it serves.
+    disks: Vec<(usize, Vec<u8>)>,
+}
+
+impl Told {
+    fn of(system: &System, promised: &RunPlan) -> Result<Told, Failure> {
+        // Bounds of a system that the check refused are no promises.
+        let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
+        let setups = schedulers::of(system, &promised.setup)?;
+        let served = promised.disk_setups.iter();
+        let served = served.filter_map(|it| Some((system.disks[it.number as usize].component?, it.encode())));
+        Ok(Told {
+            promises: (0..system.tasks.len()).map(|n| told(promise(n))).collect(),
+            promised_by_host: promised.view.promised_by_host() as u32,
+            plan: setups[0].encode(),
+            children: schedulers::children(system, &setups),
+            disks: served.collect(),
+        })
+    }
+
+    fn request<'a>(
+        &'a self,
+        system: &'a System,
+        (scheduler, workload): (&'a [u8], &'a [u8]),
+        components: &'a [Vec<u8>],
+    ) -> Request<'a> {
+        Request {
+            system,
+            plan: &self.plan,
+            promises: &self.promises,
+            promised_by_host: self.promised_by_host,
+            scheduler,
+            children: &self.children,
+            workload,
+            components,
+            told: &self.disks,
+        }
+    }
+}
+
+/// Finds out, before anything is compiled, what keeps the system from fitting into its machine whatever its programs are.
+pub fn fits(system: &System, promised: &RunPlan) -> Result<(), Failure> {
+    let told = Told::of(system, promised)?;
+    tactus_image::fits(&told.request(system, (&[], &[]), &[])).map_err(|error| unfit(system, &error))
+}
+
+fn unfit(system: &System, error: &ImageError) -> Failure {
+    Failure::Input(format!("{}: {error}", system.source.display()))
 }
 
 /// Lays out the image of programs that have been compiled. Gives the kernel's file and the image.
@@ -92,30 +149,11 @@ pub fn image(
         Ok::<_, Failure>(path.clone())
     };
     let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    // Bounds of a system that the check refused are no promises.
-    let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
-    let promises: Vec<_> = (0..system.tasks.len()).map(|n| told(promise(n))).collect();
-    let setups = schedulers::of(system, &promised.setup)?;
-    let plan = setups[0].encode();
-    let scheduler = schedulers::program(system, &promised.setup.kind);
-    // Whoever serves a disk is told what it is.
-    let served =
-        promised.disk_setups.iter().filter_map(|it| Some((system.disks[it.number as usize].component?, it.encode())));
-    let told: Vec<_> = served.collect();
-    let request = Request {
-        system,
-        plan: &plan,
-        promises: &promises,
-        promised_by_host: promised.view.promised_by_host() as u32,
-        scheduler: &read(&program(&scheduler)?)?,
-        children: &schedulers::children(system, &setups),
-        workload: &read(&program("tactus-workload")?)?,
-        components: &components,
-        told: &told,
-    };
-    let image = tactus_image::build(&request)
-        .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
-    Ok((program("tactus-kernel")?, image))
+    let scheduler = read(&program(&schedulers::program(system, &promised.setup.kind))?)?;
+    let workload = read(&program("tactus-workload")?)?;
+    let told = Told::of(system, promised)?;
+    let image = tactus_image::build(&told.request(system, (&scheduler, &workload), &components));
+    Ok((program("tactus-kernel")?, image.map_err(|error| unfit(system, &error))?))
 }
 
 /// Our programs that the system runs: of the schedulers, its own alone.

@@ -7,6 +7,7 @@ use crate::subject;
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::CacheDelay;
+use tactus_machine::boot::fits;
 use tactus_machine::disk;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::{costs, lines, promise};
@@ -53,6 +54,9 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
         promise::overheads(&check, free, &costs, cache);
     }
     promise::line(&system, &check);
+    if let Err(unfit) = fits(&system, &tactus_plan::plan(&system, &check, &costs)) {
+        lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}"));
+    }
     promise::growth(&system, &check, &growth, arguments.growth);
     let disks = tactus_analysis::disks(&system);
     if !disks.is_empty() {

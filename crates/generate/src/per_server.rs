@@ -21,14 +21,8 @@ pub fn per_server(seed: u64) -> Option<System> {
         }
     }
     system.scheduling.schedulers = Schedulers::PerServer;
-    // A scheduler for each server that has something inside, and the root; more threads than an image holds are too many, an
-    // upcall of each scheduler on each core among them.
-    let scheduling = &system.scheduling;
-    let inside = |n: usize| {
-        scheduling.servers.iter().any(|server| server.parent == Some(n))
-            || scheduling.places.iter().any(|place| place.server == Some(n))
-    };
-    let schedulers = 1 + (0..scheduling.servers.len()).filter(|n| inside(*n)).count();
+    // More threads than an image holds are too many, an upcall of each scheduler on each core among them.
+    let schedulers = system.scheduling.scheduler_count();
     let threads = schedulers * system.cores + system.tasks.len();
     (schedulers > 1 && threads <= MOST_THREADS).then_some(system)
 }

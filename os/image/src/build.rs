@@ -32,11 +32,22 @@ const NO_LEVEL: u64 = 255;
 /// If a program cannot be loaded, a service is missing, grants lead in a circle or too deep, or something does not
 /// fit: into the addresses kept for it, into the tables of an image, or into the machine's memory.
 pub fn build(request: &Request) -> Result<Image, ImageError> {
+    same("programs, one for each component", request.system.components.len(), request.components.len())?;
+    lay_out(request, Parts::new(request)?)
+}
+
+/// Finds out, before any program is compiled, what keeps the system from fitting whatever is compiled: the request's programs are not
+/// looked at. What fits here may still be too long with the programs that it has.
+///
+/// # Errors
+/// As [`build`], of an image with the shortest programs that there can be.
+pub fn fits(request: &Request) -> Result<(), ImageError> {
+    lay_out(request, Parts::shortest(request)?).map(drop)
+}
+
+fn lay_out(request: &Request, parts: Parts) -> Result<Image, ImageError> {
     let system = request.system;
     same("promises, one for each task", system.tasks.len(), request.promises.len())?;
-    same("programs, one for each component", system.components.len(), request.components.len())?;
-
-    let parts = Parts::new(request)?;
     let mut layout = Layout::new(Colouring::of(system, &parts));
     // The first objects: the kernel takes the trace's place before it hands out any frame.
     let schedulers: Vec<usize> = (0..parts.components.len()).filter(|n| parts.components[*n].plans(*n)).collect();

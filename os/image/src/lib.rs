@@ -24,7 +24,7 @@ mod size;
 mod verify;
 mod wire;
 
-pub use build::{build, TURN_INSTRUCTIONS};
+pub use build::{build, fits, TURN_INSTRUCTIONS};
 pub use error::{ImageError, ProgramError};
 pub use iso::{iso, IsoError};
 pub use parsed::Parsed;

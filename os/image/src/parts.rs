@@ -99,6 +99,23 @@ impl Parts {
                 ));
             }
         }
+        Parts::of(request, programs)
+    }
+
+    /// The same with the shortest programs that there can be, whatever the request has.
+    pub fn shortest(request: &Request) -> Result<Parts, ImageError> {
+        let own = || [COMPLETE, RAISE].into_iter().chain(ROOT_SERVICES);
+        let mut programs = vec![Program::shortest(own()), Program::shortest(std::iter::empty())];
+        for component in &request.system.components {
+            let provided = component.provides.iter().map(String::as_str);
+            // One may be the root scheduler.
+            programs.push(Program::shortest(provided.chain(own())));
+        }
+        Parts::of(request, programs)
+    }
+
+    fn of(request: &Request, programs: Vec<Program>) -> Result<Parts, ImageError> {
+        let system = request.system;
         // The root scheduler's program, and its name as a component.
         let root = system.platform.root;
         let (root_program, root_name) =

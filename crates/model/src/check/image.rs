@@ -14,7 +14,7 @@ pub(super) fn check(system: &System, out: &mut Collector) {
     let place = Location { line, column: 1 };
     let own = system.components.len();
     let workloads = system.tasks.iter().filter(|task| task.body == Body::Workload).count();
-    let schedulers = 1 + child_schedulers(system);
+    let schedulers = system.scheduling.scheduler_count();
     let root_is_own = usize::from(system.platform.root.is_some());
     let components = schedulers + workloads + own - root_is_own;
     if components > MAX_IMAGE_COMPONENTS {
@@ -44,19 +44,6 @@ pub(super) fn check(system: &System, out: &mut Collector) {
         grants(system, number, component, out);
     }
     calls(system, out);
-}
-
-/// The servers that have a scheduler of their own.
-fn child_schedulers(system: &System) -> usize {
-    if system.scheduling.schedulers != Schedulers::PerServer {
-        return 0;
-    }
-    let servers = &system.scheduling.servers;
-    let mut with_tasks = HashSet::new();
-    for place in &system.scheduling.places {
-        with_tasks.extend(std::iter::successors(place.server, |server| servers.get(*server)?.parent));
-    }
-    with_tasks.len()
 }
 
 /// What the component may call: what its file grants it, and what its jobs need of their schedulers.

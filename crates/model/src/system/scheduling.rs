@@ -4,6 +4,7 @@ use super::change::Change;
 use super::partition::Partitions;
 use super::resource::{Resource, Section};
 use super::wait::Wait;
+use std::collections::HashSet;
 use tactus_task::{EventRule, Overrun, Program, Release, SampledEvent, ServerKind, TaskOrder};
 use tactus_time::{CoreId, CoreSet, Duration};
 
@@ -135,6 +136,16 @@ impl Scheduling {
             && self.sections.is_empty()
             && self.waits.is_empty()
             && self.events.is_empty()
+    }
+
+    /// How many schedulers the system has: the root's, and one of each server with a task inside where each has its own.
+    pub fn scheduler_count(&self) -> usize {
+        let above = |server: &usize| self.servers.get(*server)?.parent;
+        let with_tasks = self.places.iter().flat_map(|place| std::iter::successors(place.server, above));
+        match self.schedulers {
+            Schedulers::Single => 1,
+            Schedulers::PerServer => 1 + with_tasks.collect::<HashSet<usize>>().len(),
+        }
     }
 
     /// The most lines that a job of the task asks memory for, where the file says.

@@ -166,6 +166,22 @@ fn traces(system: &System, setups: &[PolicyConfig]) -> Vec<Trace> {
 }
 
 #[test]
+fn a_system_is_divided_into_as_many_schedulers_as_its_file_is_said_to_have() {
+    let (mut systems, mut without_tasks) = (0, 0);
+    for mut system in (0..1_500).filter_map(per_server) {
+        // Some of its tasks are in the root, so that servers have none.
+        for place in system.scheduling.places.iter_mut().skip(1).step_by(2) {
+            place.server = None;
+        }
+        let schedulers = divide(&setup(&system, Vec::new(), &[])).expect("it was drawn so").len();
+        assert_eq!(system.scheduling.scheduler_count(), schedulers, "{}", system.name);
+        systems += 1;
+        without_tasks += usize::from(schedulers <= system.scheduling.servers.len());
+    }
+    assert!(systems > 800 && without_tasks > 200, "{systems} systems, {without_tasks} with servers without tasks");
+}
+
+#[test]
 fn each_scheduler_replays_and_no_rule_of_servers_is_broken() {
     let (mut systems, mut calls, mut spoilt) = (0, 0, 0);
     for mut system in (0..150).filter_map(per_server) {

@@ -1,11 +1,12 @@
 //! What the check of a system file counts is what an image has: a file that is accepted fits, and one that does not fit is refused
 //! before anything is built.
 
-use crate::common::{image, image_with, program, programs};
+use crate::common::{image, image_with, program, programs, system, task, unfit};
 use std::fmt::Write;
 use std::path::Path;
 use tactus_abi::shared::{COMPLETE, EVENT, RAISE, SECTION, WAIT};
-use tactus_model::{System, SYSTEM_GRANTS};
+use tactus_model::{Demand, System, SYSTEM_GRANTS};
+use tactus_time::Duration;
 
 #[test]
 fn names_of_the_systems_own_grants_are_those_that_the_file_may_not_use() {
@@ -88,4 +89,26 @@ fn a_chain_of_calls_is_as_long_as_a_thread_can_go() {
     let taken = "[[component]]\nname = 'a'\ncrate = '.'\nprovides = ['x']\n[[component]]\nname = 'b'\ncrate = '.'\nuses = { wait = 'a.x' }";
     let (refused, _) = both(&(text(1, 0, (0, 0)) + taken));
     assert!(refused.is_err_and(|text| text.contains("the system's own")));
+}
+
+#[test]
+fn what_fits_with_no_programs_is_known_before_they_are_compiled() {
+    let (mut before, mut after) = (0, 0);
+    for (megabytes, seconds, count) in
+        (2..42).step_by(3).flat_map(|it| [1, 20, 200].into_iter().flat_map(move |s| [1, 8].map(|n| (it, s, n))))
+    {
+        let mut system = system(1, (0..count).map(|n| task(&format!("t{n}"), Some(0))).collect(), Vec::new());
+        (system.memory, system.duration) = (megabytes << 20, Duration::from_secs(seconds));
+        system.tasks[0].demand = Demand::Uniform { min: Duration::from_micros(1), max: Duration::from_millis(1) };
+        let (unfit, refused) = (unfit(&system), image(&system).err());
+        if let Some(unfit) = &unfit {
+            let refused = refused.as_ref().map(std::mem::discriminant);
+            assert_eq!(refused, Some(std::mem::discriminant(unfit)), "{megabytes} MiB, {seconds} s: {unfit}");
+        }
+        before += usize::from(unfit.is_some());
+        after += usize::from(refused.is_some());
+    }
+    println!("{after} refused, {before} of them before");
+    // What the small programs of these tests take beside the shortest is less than a megabyte.
+    assert!(before > 20 && before < 64 && after - before <= 4, "{after} refused, {before} of them before");
 }

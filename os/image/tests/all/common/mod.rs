@@ -5,7 +5,7 @@ pub mod elf;
 
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
-use tactus_image::{build, ChildScheduler, Image, ImageError, Promise, Request};
+use tactus_image::{build, fits, ChildScheduler, Image, ImageError, Promise, Request};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
 use tactus_time::{CoreId, Duration};
 
@@ -132,36 +132,39 @@ pub fn image_with(
     components: &[Vec<u8>],
 ) -> Result<Image, ImageError> {
     let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
-    let request = Request {
+    build(&request(system, &promises, (scheduler, workload), components))
+}
+
+/// Why the system fits into its machine with no programs.
+pub fn unfit(system: &System) -> Option<ImageError> {
+    let promises = vec![Promise::None; system.tasks.len()];
+    fits(&request(system, &promises, (&[], &[]), &[])).err()
+}
+
+fn request<'a>(
+    system: &'a System,
+    promises: &'a [Promise],
+    (scheduler, workload): (&'a [u8], &'a [u8]),
+    components: &'a [Vec<u8>],
+) -> Request<'a> {
+    Request {
         system,
         plan: b"a plan",
-        promises: &promises,
+        promises,
         promised_by_host: 0,
         scheduler,
         children: &[],
         workload,
         components,
         told: &[],
-    };
-    build(&request)
+    }
 }
 
 /// Builds the image of a system with small programs and these schedulers below the root's.
 pub fn image_per_server(system: &System, children: &[ChildScheduler]) -> Result<Image, ImageError> {
     let promises = vec![Promise::None; system.tasks.len()];
     let (scheduler, workload, components) = (program(&["complete"], 1), program(&[], 2), programs(system));
-    let (scheduler, workload, components) = (&scheduler[..], &workload[..], &components[..]);
-    build(&Request {
-        system,
-        plan: b"a plan",
-        promises: &promises,
-        promised_by_host: 0,
-        scheduler,
-        children,
-        workload,
-        components,
-        told: &[],
-    })
+    build(&Request { children, ..request(system, &promises, (&scheduler, &workload), &components) })
 }
 
 /// Builds the image of a system with small programs.
