@@ -14,6 +14,17 @@ const MARK: [u8; 2] = *b"| ";
 /// The longest mark.
 const LONGEST_MARK: usize = MARK.len() + 5;
 
+/// So often a call fills the port at most: an emulated one is empty again at once.
+const BURSTS: usize = 4;
+
+/// What takes the bytes in the end.
+pub trait Port {
+    /// Whether it has taken all that it was given.
+    fn is_empty(&mut self) -> bool;
+    /// Gives it a byte.
+    fn put(&mut self, byte: u8);
+}
+
 /// Who has begun the line that is being written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Begun {
@@ -62,6 +73,16 @@ impl Lines {
         self.length = self.length.checked_sub(1)?;
         self.first = (self.first + 1) % HELD;
         Some(byte)
+    }
+
+    /// Passes on what the port takes at once, of which an empty one takes `queue` bytes: looks at it four times at most, however slow it is.
+    pub fn pass_on(&mut self, port: &mut impl Port, queue: usize) {
+        for _ in 0..BURSTS {
+            if self.held() == 0 || !port.is_empty() {
+                return;
+            }
+            (0..queue).map_while(|_| self.take()).for_each(|byte| port.put(byte));
+        }
     }
 
     /// What the kernel or the root scheduler says, on a line of its own. Whether there was room; else nothing is written.
@@ -123,6 +144,7 @@ impl fmt::Write for Lines {
 mod tests {
     extern crate std;
     use super::*;
+    use std::collections::VecDeque;
     use std::string::String;
     use std::vec::Vec;
 
@@ -165,6 +187,68 @@ mod tests {
                 // Each line is one component's.
                 Some(own) => assert!((0..3).filter(|who| own.contains((b'a' + who) as char)).count() <= 1, "{line}"),
             }
+        }
+    }
+
+    /// A serial port that sends a byte in so many ns, or never, and of which a look or a byte takes a microsecond of the processor.
+    struct Serial {
+        byte: Option<u64>,
+        now: u64,
+        queued: VecDeque<u8>,
+        /// When the first of them has been sent.
+        sent: u64,
+        passed: Vec<u8>,
+    }
+
+    impl Serial {
+        fn go_on(&mut self, time: u64) {
+            self.now += time;
+            while let Some(byte) = self.byte.filter(|_| self.sent <= self.now && !self.queued.is_empty()) {
+                self.passed.extend(self.queued.pop_front());
+                self.sent += byte;
+            }
+        }
+    }
+
+    impl Port for Serial {
+        fn is_empty(&mut self) -> bool {
+            self.go_on(1_000);
+            self.queued.is_empty()
+        }
+        fn put(&mut self, byte: u8) {
+            self.go_on(1_000);
+            assert!(self.queued.len() < QUEUE, "more than the port takes");
+            if self.queued.is_empty() {
+                self.sent = self.now + self.byte.unwrap_or(0);
+            }
+            self.queued.push_back(byte);
+        }
+    }
+
+    const QUEUE: usize = 16;
+
+    #[test]
+    fn no_call_waits_for_the_port_however_slow_it_is() {
+        // A PC's at 115,200 baud, one that takes nothing, and an emulated one, which has sent a byte at once.
+        for (byte, longest) in [(Some(86_806), 18_000), (None, 17_000), (Some(0), 68_000)] {
+            let (mut numbers, mut lines, mut longest_call) = (Numbers(2), Lines::new(), 0);
+            let (queued, passed) = (VecDeque::new(), Vec::new());
+            let mut port = Serial { byte, now: 0, queued, sent: 0, passed };
+            let (mut written, mut refused) = (Vec::new(), 0);
+            for _ in 0..2_000 {
+                let text: Vec<u8> = (0..1 + numbers.below(32)).map(|_| b'a' + numbers.below(26) as u8).collect();
+                match lines.say(&text) {
+                    true => written.extend(text),
+                    false => refused += 1,
+                }
+                let before = port.now;
+                lines.pass_on(&mut port, QUEUE);
+                longest_call = longest_call.max(port.now - before);
+                port.go_on(numbers.below(1_000_000));
+            }
+            assert!((10_000..=longest).contains(&longest_call), "{byte:?}: {longest_call} ns");
+            assert!(written.starts_with(&port.passed) && (byte.is_some() || port.passed.is_empty()));
+            assert_eq!(refused > 0, byte != Some(0), "{byte:?}");
         }
     }
 

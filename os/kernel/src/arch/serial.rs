@@ -5,14 +5,12 @@ use super::port::{in8, out8};
 use core::cell::UnsafeCell;
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tactus_abi::console::Lines;
+use tactus_abi::console::{Lines, Port};
 
 const BASE: u16 = 0x3f8;
 
 /// How many bytes an empty port takes.
 static QUEUE: AtomicUsize = AtomicUsize::new(1);
-/// So often a call fills it at most: an emulated port is empty again at once.
-const BURSTS: usize = 4;
 
 /// Sets the port to 115,200 baud, eight bits, no parity.
 pub fn set_up() {
@@ -41,20 +39,22 @@ pub fn offer<R>(write: impl FnOnce(&mut Lines) -> R) -> Option<(R, usize)> {
     // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
     let lines = unsafe { &mut *LINES.0.get() };
     let result = write(lines);
-    for _ in 0..BURSTS {
-        if lines.held() == 0 || !is_empty() {
-            break;
-        }
-        (0..QUEUE.load(Ordering::Relaxed)).map_while(|_| lines.take()).for_each(|byte| out8(BASE, byte));
-    }
+    lines.pass_on(&mut Serial, QUEUE.load(Ordering::Relaxed));
     let held = lines.held();
     BUSY.store(false, Ordering::Release);
     Some((result, held))
 }
 
-/// Whether the port has taken all that it was given.
-fn is_empty() -> bool {
-    in8(BASE + 5) & 0x20 != 0
+/// The first serial port.
+struct Serial;
+
+impl Port for Serial {
+    fn is_empty(&mut self) -> bool {
+        in8(BASE + 5) & 0x20 != 0
+    }
+    fn put(&mut self, byte: u8) {
+        out8(BASE, byte);
+    }
 }
 
 /// Waits until the port has taken all that is held: before the run and at its end. A port that takes nothing, and a core that does not

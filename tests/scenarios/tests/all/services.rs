@@ -2,8 +2,12 @@
 //! console, devices; and components that fault and begin anew, as often as the system file allows.
 
 use serde_json::Value;
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
-use tactus_scenarios::{file, tactus, Finished, Scratch};
+use std::process::Command;
+use tactus_scenarios::{file, tactus, Finished, Scratch, Summary};
 
 /// A system file with one core; `more` follows `[policy]`.
 fn system(folder: &Scratch, head: &str, more: &str) -> PathBuf {
@@ -300,4 +304,55 @@ fn what_components_write_themselves_on_two_cores_is_text_in_marked_lines() {
     assert!(forged.len() > 700, "{} lines: {}", forged.len(), run.log);
     assert!(forged.iter().all(|line| line.starts_with("| ")), "{}", run.log);
     assert!(forged.iter().all(|line| line.chars().all(|it| (' '..='~').contains(&it))), "{forged:?}");
+}
+
+/// A pipe that takes nothing more and that nobody reads, as what an emulated port writes to.
+fn full_pipe(folder: &Scratch) -> (std::fs::File, PathBuf) {
+    let path = folder.path().join("full");
+    for way in ["in", "out"] {
+        let made = Command::new("mkfifo").arg(path.with_extension(way)).status();
+        assert!(made.is_ok_and(|made| made.success()), "no pipe");
+    }
+    let nonblocking = 0o4000;
+    let open =
+        std::fs::File::options().read(true).write(true).custom_flags(nonblocking).open(path.with_extension("out"));
+    let mut pipe = open.expect("just made");
+    while pipe.write(&[b'x'; 4096]).is_ok() {}
+    while pipe.write(b"x").is_ok() {}
+    (pipe, path)
+}
+
+#[test]
+#[ignore = "takes half a minute: at the start and at the end of the run the port is waited for"]
+fn a_serial_port_that_takes_nothing_keeps_nobody_but_who_writes() {
+    let folder = Scratch::new("full-port");
+    let (_pipe, pipe) = full_pipe(&folder);
+    // The emulator, with the pipe in place of the log.
+    let script = format!(
+        "#!/bin/sh\nfor word; do shift; [ \"$word\" = file:run.log ] && word=pipe:{}; set -- \"$@\" \"$word\"; done\n\
+         PATH=${{PATH#*:}} exec qemu-system-x86_64 \"$@\"\n",
+        pipe.display()
+    );
+    let emulator = folder.write("qemu-system-x86_64", &script);
+    std::fs::set_permissions(&emulator, Permissions::from_mode(0o755)).expect("just written");
+    // Without a bound of its own the writer keeps nothing; the other one has 0.1 ms in each millisecond.
+    let writer = task("babbler", true, 0).replace("core = 0", "core = 0\npriority = 1");
+    let quick = "[[task]]\nname = 'quick'\ncore = 0\npriority = 2\nperiod = '1 ms'\nexecution = '0.1 ms'\ndeadline = '0.2 ms'\n";
+    let path = system(&folder, "", &(part("babbler", "console = true") + &writer + quick));
+    let text = std::fs::read_to_string(&path).expect("just written").replace("partitioned-edf", "partitioned-fp");
+    folder.write("system.toml", &text);
+    let out = folder.path().join("out");
+    let paths = std::env::var("PATH").expect("a path");
+    let run = Command::new(tactus_scenarios::command())
+        .args(["run".as_ref(), path.as_os_str(), "--out".as_ref(), out.as_os_str()])
+        .env("PATH", format!("{}:{paths}", folder.path().display()))
+        .output()
+        .expect("the command starts");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(std::fs::metadata(out.join("run.log")).map_or(0, |it| it.len()), 0, "the port took something");
+    let summary = std::fs::read_to_string(out.join("summary.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let summary = Summary::read(&summary);
+    let quick = summary.task("quick").json().clone();
+    println!("{quick}\n{said}");
+    assert_eq!((&quick["jobs"]["missed"], quick["void"].is_null()), (&Value::from(0), true), "{quick}");
 }
