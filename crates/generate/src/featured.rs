@@ -128,7 +128,6 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         | Feature::ServerPolling
         | Feature::ServerDeferrable
         | Feature::ServerSporadic
-        | Feature::ServerPosixSporadic
         | Feature::ServerSoftBandwidth
         | Feature::ServerHardBandwidth
         | Feature::ServerPriorityInheriting

@@ -14,6 +14,19 @@ use tactus_time::{CoreSet, Duration};
 /// The most servers from the root down to a task.
 pub const DEEPEST: usize = 3;
 
+/// Servers with a budget of time; sporadic ones twice, since their rules have the most cases, and those that reclaim last.
+pub(crate) const TIMED: [ServerKind; 9] = [
+    ServerKind::Periodic,
+    ServerKind::Polling,
+    ServerKind::Deferrable,
+    ServerKind::Sporadic,
+    ServerKind::Sporadic,
+    ServerKind::SoftBandwidth,
+    ServerKind::HardBandwidth,
+    ServerKind::PriorityInheriting,
+    ServerKind::Reclaiming,
+];
+
 const SPREADS: [Migration; 3] = [Migration::Partitioned, Migration::Clustered, Migration::Global];
 
 /// A place in which tasks or servers can be: the root or a server.
@@ -177,7 +190,7 @@ impl Drawing {
 
     /// A kind of server; one that works for another has its period.
     fn kind_and_period(&mut self) -> (ServerKind, Duration) {
-        let kind = ServerKind::ALL[self.random.between(0, 7) as usize];
+        let kind = TIMED[self.random.between(0, 7) as usize];
         let period = Duration::from_millis(self.random.between(8, 60));
         match (kind, self.servers.len()) {
             (ServerKind::PriorityInheriting, 0) => (ServerKind::Sporadic, period),

@@ -202,7 +202,7 @@ fn events_that_cannot_occur_are_refused_with_the_reason_and_what_to_do_and_no_ot
     assert_eq!(taken("mc2", &levels("A")), ["exhaust", "replenish"]);
     assert_eq!(taken("mc2", &levels("D")), [""; 0]);
     assert_eq!(taken("mc2'\nenforce = false #'", &levels("A")), [""; 0]);
-    for kind in ["periodic", "polling", "deferrable", "sporadic", "posix-sporadic", "cbs-hard", "cbs-soft", "grub"] {
+    for kind in ["periodic", "polling", "deferrable", "sporadic", "cbs-hard", "cbs-soft", "grub"] {
         let at_once = ["cbs-soft", "grub"].contains(&kind);
         assert_eq!(of_policy("partitioned-edf", &served(kind), "exhaust s"), "", "{kind}");
         assert_eq!(of_policy("partitioned-edf", &served(kind), "replenish s").is_empty(), !at_once, "{kind}");

@@ -129,8 +129,6 @@ features! {
     ServerDeferrable: "deferrable servers",
     /// A sporadic server.
     ServerSporadic: "sporadic servers",
-    /// A sporadic server as POSIX defines it.
-    ServerPosixSporadic: "posix-sporadic servers",
     /// A soft constant-bandwidth server.
     ServerSoftBandwidth: "soft bandwidth servers",
     /// A hard constant-bandwidth server.
@@ -227,7 +225,6 @@ impl From<ServerKind> for Feature {
             ServerKind::Polling => Feature::ServerPolling,
             ServerKind::Deferrable => Feature::ServerDeferrable,
             ServerKind::Sporadic => Feature::ServerSporadic,
-            ServerKind::PosixSporadic => Feature::ServerPosixSporadic,
             ServerKind::SoftBandwidth => Feature::ServerSoftBandwidth,
             ServerKind::HardBandwidth => Feature::ServerHardBandwidth,
             ServerKind::PriorityInheriting => Feature::ServerPriorityInheriting,

@@ -14,8 +14,6 @@ pub enum ServerKind {
     /// `sporadic`: what is used returns one period after it could be used first (Sprunt, Sha and Lehoczky 1989), with the
     /// corrections of Stanovich et al. (RTAS 2010).
     Sporadic,
-    /// `posix-sporadic`: as POSIX defines it, whose faults Stanovich et al. describe: a reference, not to be relied upon.
-    PosixSporadic,
     /// `cbs-soft`: used up, it has a later deadline at once (Abeni and Buttazzo 1998).
     SoftBandwidth,
     /// `cbs-hard`: used up, it waits until its present deadline (Abeni and Buttazzo 1998).
@@ -67,12 +65,11 @@ pub const MOST_LOOKS: u64 = 16;
 
 impl ServerKind {
     /// All of them.
-    pub const ALL: [ServerKind; 13] = [
+    pub const ALL: [ServerKind; 12] = [
         ServerKind::Periodic,
         ServerKind::Polling,
         ServerKind::Deferrable,
         ServerKind::Sporadic,
-        ServerKind::PosixSporadic,
         ServerKind::SoftBandwidth,
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
@@ -90,7 +87,6 @@ impl ServerKind {
             ServerKind::Polling => "polling",
             ServerKind::Deferrable => "deferrable",
             ServerKind::Sporadic => "sporadic",
-            ServerKind::PosixSporadic => "posix-sporadic",
             ServerKind::SoftBandwidth => "cbs-soft",
             ServerKind::HardBandwidth => "cbs-hard",
             ServerKind::PriorityInheriting => "pibs",

@@ -19,7 +19,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (
         any::<u16>(),
         any::<u8>(),
-        0usize..8,
+        0usize..7,
         1u64..10,
         shortest..shortest * 4,
         (0usize..TaskOrder::ALL.len(), 0u32..3, any::<bool>(), any::<bool>()),
@@ -134,8 +134,8 @@ pub fn bandwidth(setup: &PolicyConfig, entries: &[Entry], end: u64) {
     let tree = parts(setup);
     for (n, server) in tree.servers.iter().enumerate().skip(1) {
         let Some(supply) = server.supply.filter(|_| !server.background) else { continue };
-        // The first knows no bound, the second none in the short run.
-        if matches!(supply.kind, ServerKind::SoftBandwidth | ServerKind::PosixSporadic) {
+        // It knows no bound.
+        if supply.kind == ServerKind::SoftBandwidth {
             continue;
         }
         for core in server.cores.iter() {

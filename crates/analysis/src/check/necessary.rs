@@ -171,9 +171,8 @@ fn is_limited(server: &Server) -> bool {
         | ServerKind::HardBandwidth
         | ServerKind::PriorityInheriting
         | ServerKind::Windows => !server.background,
-        // The first may have more, the next two have what is left, the others are limited in something else than time.
-        ServerKind::PosixSporadic
-        | ServerKind::SoftBandwidth
+        // The first two have what is left, the others are limited in something else than time.
+        ServerKind::SoftBandwidth
         | ServerKind::Reclaiming
         | ServerKind::Misses
         | ServerKind::YieldingToChanged

@@ -10,7 +10,7 @@
 //! has jitter P − Q, a *priority-inheriting* one the same, for it may take Q(1 − U) + Uw of a window w; its next budget counts
 //! from its first use, so that it supplies Q every P + R − Q. A *hard CBS* may be served late where it wakes with a near deadline,
 //! and get the next budget at once: jitter P. A *soft CBS* never waits and holds nobody back: beneath fixed priorities it has
-//! no bound, nor has a *POSIX* sporadic server, and nor have those that are less urgent. A budget of *misses* lasts at least for the time
+//! no bound, nor have those that are less urgent. A budget of *misses* lasts at least for the time
 //! in which memory serves it, and bounds no time beyond: those that are less urgent have no bound.
 //!
 //! **Beneath EDF** see `deadline`.
@@ -188,7 +188,7 @@ fn given(server: &Server, response: Duration, policy: Local, work: &Work) -> Opt
             supply.blackout = supply.blackout.checked_add(longer)?;
             supply.period = server.period.checked_add(longer)?.checked_add(response.saturating_sub(server.budget))?;
         }
-        (ServerKind::PosixSporadic | ServerKind::PriorityInheriting, _) => return None,
+        (ServerKind::PriorityInheriting, _) => return None,
         (kind, _) if kind.is_soft() => return None,
         (ServerKind::Misses, _) => {
             // What a look at the counter found too late is paid by later budgets.
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_server_without_bound_takes_the_promise_of_those_that_are_less_urgent_and_of_no_others() {
-        for kind in [ServerKind::PosixSporadic, ServerKind::SoftBandwidth] {
+        for kind in [ServerKind::Reclaiming, ServerKind::SoftBandwidth] {
             let root = root(Local::FixedPriority, vec![leaf(), server(kind, 2, 10, vec![leaf()]), leaf()]);
             let untested: Vec<_> =
                 judge(&root, &Whole, &mut Effort::default()).iter().map(|v| (v.met(), v.untested)).collect();

@@ -150,6 +150,20 @@ pub(super) fn criticality(section: &Section<'_>, reader: &mut Reader<'_>) -> Giv
     choice(section, reader, "criticality", &CRITICALITIES)
 }
 
+/// The kind of a server.
+fn kind(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<ServerKind> {
+    if let Some(value) = section.get("kind").filter(|value| value.get_ref().as_str() == Some("posix-sporadic")) {
+        let why = "the sporadic server of POSIX may take more than its budget (Stanovich et al. 2010)";
+        let place = reader.place(value);
+        reader.out.refuse(place, &section.subject, why, "write kind = \"sporadic\", which corrects it");
+        return Given::Broken;
+    }
+    // Windows are a partition's, which has a section of its own; a kind that gives way is told once.
+    let again = [ServerKind::Windows, ServerKind::YieldingToMisses];
+    let kinds = ServerKind::ALL.into_iter().filter(|kind| !again.contains(kind));
+    choice(section, reader, "kind", &kinds.map(|kind| (kind.key(), kind)).collect::<Vec<_>>())
+}
+
 /// Reads one `[[server]]`.
 pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftServer> {
     let name = value.get_ref().as_table().and_then(|table| table.iter().find(|(key, _)| key.get_ref() == "name"));
@@ -161,11 +175,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     section.require(reader, "name", "name = \"video\"");
     section.require(reader, "kind", "kind = \"cbs-hard\"");
     section.require(reader, "policy", "policy = \"partitioned-edf\"");
-    // Windows are a partition's, which has a section of its own; a kind that gives way is told once.
-    let again = [ServerKind::Windows, ServerKind::YieldingToMisses];
-    let kinds = ServerKind::ALL.into_iter().filter(|kind| !again.contains(kind));
     let events = SampledEvent::ALL.map(|event| (event.key(), event));
-    let kinds: Vec<_> = kinds.map(|kind| (kind.key(), kind)).collect();
     let listed = section.get("cores").map(|value| cores(&section, reader, value, "cores"));
     let order = order(&section, reader);
     Some(DraftServer {
@@ -173,7 +183,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         name: section.string(reader, "name", "a name in quotes"),
         parent: section.string(reader, "parent", "the name of a server in quotes"),
         cores: listed.unwrap_or_default(),
-        kind: choice(&section, reader, "kind", &kinds),
+        kind: kind(&section, reader),
         budget: section.duration(reader, "budget"),
         period: section.duration(reader, "period"),
         alpha: section.float(reader, "alpha", "a number between 0 and 1"),

@@ -35,7 +35,7 @@ impl Domain {
         while let Some(due) = self.core_states[me].replenish.peek().filter(|due| due.time() <= now) {
             let vp = &mut self.vps[due.place()];
             if let Some(budget) = &mut vp.budget {
-                if let Some(came) = budget.refresh(now, vp.awake) {
+                if let Some(came) = budget.refresh(now) {
                     records.server(EventKind::ServerReplenish, vp.server, came.as_nanos());
                 } else if budget.yields() {
                     self.end_sampled_period(due.place(), records);

@@ -156,7 +156,6 @@ fn a_budget_that_comes_in_the_instant_of_a_change_keeps_it_waiting_in_no_kind_of
         ServerKind::Polling,
         ServerKind::Deferrable,
         ServerKind::Sporadic,
-        ServerKind::PosixSporadic,
         ServerKind::HardBandwidth,
         ServerKind::PriorityInheriting,
     ];

@@ -23,6 +23,7 @@ mod mixed_oracle;
 mod oracle;
 mod orders_oracle;
 mod platforms;
+mod posix;
 mod quest_v;
 mod reclaiming;
 mod servers;

@@ -282,12 +282,12 @@ proptest! {
                     } else {
                         now += 1;
                     }
-                    real.refresh(at(now), true);
+                    real.refresh(at(now));
                     oracle.look(now);
                 },
                 _ => for _ in 0..length {
                     now += 1;
-                    real.refresh(at(now), awake);
+                    real.refresh(at(now));
                     oracle.look(now);
                 },
             }

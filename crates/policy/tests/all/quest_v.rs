@@ -81,7 +81,7 @@ impl Sporadic {
             Step::Run | Step::Wait => self.now += 1,
         }
         self.awake ^= step == Step::Toggle;
-        self.real.refresh(at(self.now), self.awake);
+        self.real.refresh(at(self.now));
         let eligible = self.real.eligible(at(self.now));
         assert_eq!(eligible, self.units[0] <= self.now, "at {}, of {:?}", self.now, self.units);
         self.phase = (self.awake && eligible).then(|| self.phase.unwrap_or(self.now));
@@ -137,7 +137,7 @@ fn most_in_a_window(full: u64, period: u64, work: &[bool]) -> u64 {
             _ => {}
         }
         awake = wanted;
-        server.refresh(time, awake);
+        server.refresh(time);
         if !awake || !server.eligible(time) {
             begun = None;
             continue;

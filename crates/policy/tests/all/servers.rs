@@ -108,14 +108,6 @@ fn figure_4_of_quest_v_gives_vcpu1_its_40_of_100_and_io_waits_until_78() {
     assert_eq!((service(&entries, 2, 68, 78), service(&entries, 2, 78, 80)), (0, 2));
 }
 
-#[test]
-fn figure_4_of_quest_v_gives_vcpu1_46_of_100_under_the_faulty_rules_of_posix() {
-    let demand = [10, 18, 2];
-    let file = "server_posix_figure4.txt";
-    let entries = golden(file, &figure_4(ServerKind::PosixSporadic), 100, &|task, _| ms(demand[task.index()]));
-    assert_eq!(service(&entries, 1, 0, 100), 46);
-}
-
 /// One server of 2 of 5 before a periodic task of 3 of 10. Requests to the server: 1 at `first`, and 3 ten later.
 fn beside_a_task(kind: ServerKind, first: u64) -> PolicyConfig {
     let root = root(1, TaskOrder::RateMonotonic);

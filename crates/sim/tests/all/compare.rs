@@ -142,7 +142,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
         queues: vec![one],
         quantum: Duration::ZERO,
         supply: supply.map(|(budget, period)| Supply {
-            kind: ServerKind::PosixSporadic,
+            kind: ServerKind::Sporadic,
             budget: ms(budget),
             period: ms(period),
             write_backs: None,

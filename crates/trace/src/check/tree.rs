@@ -25,7 +25,7 @@ impl Bound {
         match kind {
             ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
             ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
-            ServerKind::SoftBandwidth | ServerKind::Reclaiming | ServerKind::PosixSporadic => Bound::None,
+            ServerKind::SoftBandwidth | ServerKind::Reclaiming => Bound::None,
             // Its windows have a rule of their own.
             // So has a budget of misses, which is no time.
             // Nor is the time bounded of work that has what others leave.

@@ -85,12 +85,12 @@ impl Deferrable {
             let budget = self.servers[place].budget.get_or_insert_with(|| {
                 // A budget begins at time zero; what has passed since is made good by one look.
                 let mut budget = Budget::new(supply);
-                budget.refresh(now, false);
+                budget.refresh(now);
                 budget
             });
             let used = core::mem::take(&mut self.servers[place].used);
             budget.charge(now, Duration::from_nanos(view.clock().nanos(used)));
-            budget.refresh(now, true);
+            budget.refresh(now);
             let out = !budget.eligible(now);
             if out {
                 next = next.min(budget.next(now));

@@ -75,7 +75,7 @@ impl Domain<'_> {
         let mut events = match it.kind {
             // Each of its budgets may end; the next comes at once.
             ServerKind::SoftBandwidth | ServerKind::Reclaiming => vec![(1, it.budget)],
-            ServerKind::Sporadic | ServerKind::PosixSporadic => vec![(2 * PIECES, it.period)],
+            ServerKind::Sporadic => vec![(2 * PIECES, it.period)],
             // Whether or not it gives way, its core's counter is sampled.
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => vec![(1, it.period)],
             // It is looked at as often, and its budget comes and goes.
@@ -97,7 +97,6 @@ impl Domain<'_> {
             | ServerKind::Polling
             | ServerKind::Deferrable
             | ServerKind::Sporadic
-            | ServerKind::PosixSporadic
             | ServerKind::SoftBandwidth
             | ServerKind::HardBandwidth
             | ServerKind::Windows

@@ -36,7 +36,6 @@ pub(super) fn keeps(system: &System, root: Migration, server: usize, core: CoreI
         ServerKind::Periodic | ServerKind::Polling => true,
         ServerKind::Deferrable
         | ServerKind::Sporadic
-        | ServerKind::PosixSporadic
         | ServerKind::SoftBandwidth
         | ServerKind::HardBandwidth
         | ServerKind::PriorityInheriting

@@ -13,7 +13,6 @@ const KINDS: Features = Features::of(&[
     Feature::ServerPolling,
     Feature::ServerDeferrable,
     Feature::ServerSporadic,
-    Feature::ServerPosixSporadic,
     Feature::ServerSoftBandwidth,
     Feature::ServerHardBandwidth,
     Feature::ServerPriorityInheriting,

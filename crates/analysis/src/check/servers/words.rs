@@ -8,9 +8,6 @@ pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> Strin
     let name = &server.name;
     let edf = above == TaskOrder::EarliestDeadline;
     match (server.kind, why) {
-        (ServerKind::PosixSporadic, Untested::Peer(_) | Untested::Itself | Untested::Inside) => format!(
-            "no test: server `{name}` is posix-sporadic, which may take more than its budget (Stanovich et al. 2010), and no bound for that is known"
-        ),
         (ServerKind::Misses, _) => format!(
             "no test: server `{name}` has a budget of misses, which bounds no time: give it a core of its own, or a priority below all others there"
         ),

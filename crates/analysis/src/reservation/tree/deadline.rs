@@ -10,7 +10,7 @@
 //!   each P (after Ghazalie and Baker, "Aperiodic servers in a deadline scheduling environment", Real-Time Systems 9, 1995);
 //! - a *priority-inheriting server*: its deadline is told by its last budget, so that it may go before anybody. What it executes
 //!   in a window is counted whatever its deadline, and what is inside has no bound;
-//! - a *POSIX* sporadic server, or a budget of *misses* beside anything: nobody has a bound; nor beside a server that *reclaims*, but for
+//! - a budget of *misses* beside anything: nobody has a bound; nor beside a server that *reclaims*, but for
 //!   constant-bandwidth servers in the root: what it executes beyond its budget is shown to harm none of these (Lipari and Baruah 2000).
 //!
 //! **Responses** count what each executes in any window of their length: a hard server its budgets with a jitter. A soft one has its next
@@ -45,7 +45,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
     let unbounded = |c| match kind(c) {
         Some(ServerKind::Misses) => children.len() > 1,
         Some(ServerKind::Reclaiming) => !whole || !children.iter().all(is_line),
-        kind => kind == Some(ServerKind::PosixSporadic),
+        _ => false,
     };
     if let Some(culprit) = children.iter().position(unbounded) {
         let why = |i| if i == culprit { Untested::Itself } else { Untested::Peer(culprit) };

@@ -15,7 +15,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Whether a server's budget does not bound what it takes.
 fn unbounded(node: &Node) -> bool {
-    kind(node).is_some_and(|kind| kind.is_soft() || matches!(kind, ServerKind::PosixSporadic | ServerKind::Misses))
+    kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::Misses)
 }
 
 fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {

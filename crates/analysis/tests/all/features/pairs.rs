@@ -55,14 +55,9 @@ const REFUSED: [(&[Feature], &[Feature], &str); 7] = [
 ];
 
 /// Cells that a test covers, whose tasks have no bound in any system drawn here, with what the check says of one of them.
-const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 5] = [
+const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 4] = [
     (&[Feature::FixedPriority], &[Feature::ServerReclaiming], "where it never waits and its budget bounds nothing"),
     (&[Feature::EarliestDeadline], &[Feature::ServerMisses], "has a budget of misses, which bounds no time"),
-    (
-        &[Feature::ServerPosixSporadic],
-        &[Feature::EarliestDeadline, Feature::SharedQueue, Feature::NestedServer, Feature::ServerReclaiming],
-        "may take more than its budget (Stanovich et al. 2010)",
-    ),
     (
         &[Feature::ServerYieldingToChanged, Feature::ServerYieldingToMisses],
         &[Feature::SharedQueue, Feature::NestedServer],
@@ -161,5 +156,5 @@ fn each_pair_of_features_is_attacked_or_refused_or_promised_nothing() {
     }
     println!("{counts:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(counts["attacked"] > 1_600, "{counts:?}");
+    assert!(counts["attacked"] > 1_560, "{counts:?}");
 }

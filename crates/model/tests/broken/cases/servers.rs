@@ -58,6 +58,7 @@ pub const CASES: &[Case] = &[
             (12, "there is no kind \"deferable\"; did you mean \"deferrable\"?"),
             (13, "there is no policy \"partitioned-edg\"; did you mean \"partitioned-edf\"?"),
             (19, "there is no server \"vidoe\"; did you mean \"video\"?"),
+            (25, "the sporadic server of POSIX may take more than its budget"),
         ],
     ),
     (

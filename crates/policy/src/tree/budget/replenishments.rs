@@ -22,8 +22,7 @@ pub(crate) struct Replenishments {
 impl Replenishments {
     /// An empty list, with room where the kind needs it.
     pub(crate) fn for_kind(kind: ServerKind) -> Replenishments {
-        let room = matches!(kind, ServerKind::Sporadic | ServerKind::PosixSporadic);
-        Replenishments { list: Vec::with_capacity(if room { MAX_REPLENISHMENTS } else { 0 }) }
+        Replenishments { list: Vec::with_capacity(if kind == ServerKind::Sporadic { MAX_REPLENISHMENTS } else { 0 }) }
     }
 
     pub(crate) fn clear(&mut self) {
