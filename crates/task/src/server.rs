@@ -38,6 +38,17 @@ pub enum ServerKind {
     YieldingToMisses,
 }
 
+/// What becomes of the budget of a server that is the most urgent and has no work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenIdle {
+    /// It is preserved.
+    Preserve,
+    /// It goes by like time that is used.
+    Drain,
+    /// It is forfeited.
+    Forfeit,
+}
+
 /// What a core's counter counts between two samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SampledEvent {
@@ -95,6 +106,24 @@ impl ServerKind {
             ServerKind::Windows => "windows",
             ServerKind::Misses => "misses",
             ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => "yielding",
+        }
+    }
+
+    /// What becomes of its budget while it has no work.
+    pub const fn when_idle(self) -> WhenIdle {
+        match self {
+            ServerKind::Periodic => WhenIdle::Drain,
+            ServerKind::Polling => WhenIdle::Forfeit,
+            ServerKind::Deferrable
+            | ServerKind::Sporadic
+            | ServerKind::SoftBandwidth
+            | ServerKind::HardBandwidth
+            | ServerKind::PriorityInheriting
+            | ServerKind::Reclaiming
+            | ServerKind::Windows
+            | ServerKind::Misses
+            | ServerKind::YieldingToChanged
+            | ServerKind::YieldingToMisses => WhenIdle::Preserve,
         }
     }
 

@@ -4,8 +4,8 @@
 //! and a queue with fewer jobs than cores turns the surplus away for good. So it ends, and leaves no core idle that could
 //! run a waiting job.
 
-use super::budget::WhenIdle;
 use super::domain::{Domain, Offer};
+use tactus_task::WhenIdle;
 use tactus_time::{CoreId, CoreSet, Instant};
 
 impl Domain {

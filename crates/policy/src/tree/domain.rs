@@ -236,11 +236,7 @@ impl Domain {
         for (vp, background) in path.iter() {
             let vp = &mut self.vps[vp];
             let Some(budget) = vp.budget.as_mut().filter(|_| !background) else { continue };
-            let exhausted = match budget.is_of_misses() {
-                true => budget.came_to_an_end(),
-                false => budget.charge(now, elapsed),
-            };
-            if exhausted {
+            if budget.charge(now, elapsed) {
                 records.server(EventKind::ServerExhausted, vp.server, budget.next(now).as_nanos());
             }
         }

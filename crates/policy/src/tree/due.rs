@@ -37,7 +37,7 @@ impl Domain {
             if let Some(budget) = &mut vp.budget {
                 if let Some(came) = budget.refresh(now) {
                     records.server(EventKind::ServerReplenish, vp.server, came.as_nanos());
-                } else if budget.yields() {
+                } else if budget.yielding().is_some() {
                     self.end_sampled_period(due.place(), records);
                 }
             }

@@ -1,5 +1,6 @@
 //! Budgets of misses: where they may be, and what they are charged.
 
+use super::budget::Budget;
 use super::core_state::CoreState;
 use super::domain::Domain;
 use super::parameters::{Server, Tree};
@@ -26,8 +27,8 @@ impl Domain {
     pub(super) fn charge_lines(&mut self, me: usize, asked: u32, written: u32) {
         let CoreState { doing: OnCore::Job { .. }, charged, .. } = &self.core_states[me] else { return };
         for (vp, _) in charged.iter() {
-            if let Some(budget) = self.vps[vp].budget.as_mut().filter(|budget| budget.is_of_misses()) {
-                budget.charge_lines(self.line, asked, written);
+            if let Some(misses) = self.vps[vp].budget.as_mut().and_then(Budget::misses) {
+                misses.charge_lines(self.line, asked, written);
             }
         }
     }

@@ -29,7 +29,6 @@ mod per_server;
 mod queues;
 mod readiness;
 mod reconfigure;
-mod replenishments;
 mod resource;
 mod short_way;
 mod task_state;

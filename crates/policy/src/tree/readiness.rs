@@ -1,10 +1,10 @@
 //! What is ready where: the places of tasks in their queues, and of servers in those of the servers around them.
 
-use super::budget::WhenIdle;
+use super::budget::Budget;
 use super::domain::{Domain, BACKGROUND};
 use super::task_state::TaskState;
 use crate::heap::Key;
-use tactus_task::TaskOrder;
+use tactus_task::{TaskOrder, WhenIdle};
 use tactus_time::{Duration, Instant};
 
 impl Domain {
@@ -154,15 +154,18 @@ impl Domain {
             for vp in 0..self.vps.len() {
                 let it = &mut self.vps[vp];
                 if let Some(budget) = it.budget.as_mut().filter(|_| it.parent == Some(root)) {
-                    budget.processor_idle();
+                    if let Some(reclaiming) = budget.reclaiming() {
+                        reclaiming.processor_idle();
+                    }
                     self.show(vp, now);
                 }
             }
         }
         for (vp, _) in path.iter() {
             let active = self.vps[vp].parent.and_then(|parent| self.run_queues[self.vps[parent].below].active);
-            if let (Some(active), Some(budget)) = (active, &mut self.vps[vp].budget) {
-                budget.set_rate(active);
+            let reclaiming = self.vps[vp].budget.as_mut().and_then(Budget::reclaiming);
+            if let (Some(active), Some(reclaiming)) = (active, reclaiming) {
+                reclaiming.set_rate(active);
             }
         }
     }

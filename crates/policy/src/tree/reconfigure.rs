@@ -12,7 +12,7 @@
 //!
 //! **TaskState:** an entry looks at each task and server of the domain once for each request that waits.
 
-use super::budget::{Budget, WhenIdle};
+use super::budget::Budget;
 use super::domain::{Domain, VirtualProcessor};
 use super::parameters::ReconfigurableTree;
 use super::task_state::TaskState;
@@ -22,7 +22,7 @@ use crate::records::Recorder;
 use crate::{PolicyConfig, PolicyConfigError};
 use alloc::vec::Vec;
 use tactus_record::EventKind;
-use tactus_task::TaskOrder;
+use tactus_task::{TaskOrder, WhenIdle};
 use tactus_time::{Duration, Instant};
 
 /// Finds the first thing that is wrong.
@@ -315,7 +315,7 @@ impl Domain {
         for vp in 0..self.vps.len() {
             let it = &mut self.vps[vp];
             if let Some(budget) = &mut it.budget {
-                budget.begin_anew(None, Instant::ZERO);
+                budget.restart(None, Instant::ZERO);
                 if it.awake {
                     budget.wake(Instant::ZERO);
                 }
@@ -422,7 +422,7 @@ impl Domain {
     fn restart(&mut self, vp: usize, length: Option<(Duration, Duration)>, now: Instant, records: &mut Recorder) {
         let it = &mut self.vps[vp];
         if let Some(budget) = &mut it.budget {
-            let full = budget.begin_anew(length, now);
+            let full = budget.restart(length, now);
             if it.awake {
                 budget.wake(now);
             }

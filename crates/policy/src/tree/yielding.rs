@@ -6,6 +6,7 @@
 //! Whoever runs the policy samples, since only he sees the counter: at the first call since a period's end he tells
 //! [`Input::Sample`](crate::Input::Sample). A period of which nothing was told is one without events.
 
+use super::budget::Budget;
 use super::domain::Domain;
 use super::parameters::{Supply, Tree};
 use crate::records::Recorder;
@@ -69,7 +70,7 @@ impl Domain {
     #[cold]
     pub(super) fn note_sample(&mut self, me: usize, events: u32) {
         let here = self.vps.iter_mut().filter(|vp| vp.core == me).filter_map(|vp| vp.budget.as_mut());
-        here.filter(|budget| budget.yields()).for_each(|budget| budget.note_sample(events));
+        here.filter_map(Budget::yielding).for_each(|budget| budget.note_sample(events));
     }
 
     /// The period of a server that gives way to a counter is over.
@@ -77,9 +78,13 @@ impl Domain {
     pub(super) fn end_sampled_period(&mut self, place: usize, records: &mut Recorder) {
         let vp = &mut self.vps[place];
         let Some(budget) = &mut vp.budget else { return };
-        match budget.end_sampled_period(records.now) {
+        let lengths = budget.lengths();
+        let Some(yielding) = budget.yielding() else { return };
+        let before = yielding.gives_way();
+        yielding.end_period(lengths, records.now);
+        match (before, yielding.gives_way()) {
             (_, true) => records.server(EventKind::ServerExhausted, vp.server, budget.next(records.now).as_nanos()),
-            (true, false) => records.server(EventKind::ServerReplenish, vp.server, budget.full().as_nanos()),
+            (true, false) => records.server(EventKind::ServerReplenish, vp.server, lengths.0.as_nanos()),
             (false, false) => {}
         }
     }
