@@ -16,7 +16,7 @@ pub fn per_server(seed: u64) -> Option<System> {
         return None;
     }
     for server in system.scheduling.servers.iter_mut().filter(|server| server.parent.is_some()) {
-        if matches!(server.kind, ServerKind::Polling | ServerKind::Periodic) {
+        if server.kind.loses_unused() {
             server.kind = ServerKind::Deferrable;
         }
     }

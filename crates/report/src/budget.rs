@@ -8,7 +8,7 @@
 
 use crate::history::{History, Stretch};
 use tactus_record::{EventKind, InputKind, Record};
-use tactus_task::ServerKind;
+use tactus_task::{Replenished, ServerKind};
 use tactus_time::{CoreId, TaskId};
 use tactus_trace::check::TreeView;
 use tactus_trace::{Trace, View};
@@ -94,11 +94,11 @@ fn events(tree: &TreeView, server: usize, records: &[Record], runs: &[Stretch]) 
 /// Puts the replenishments by the rule of a kind (its budget and period in ns) in place of recorded ones.
 fn by_rule(events: &mut Vec<(u64, Event)>, kind: ServerKind, (budget, period): (u64, u64), end: u64) {
     events.retain(|(_, event)| matches!(event, Event::Runs(_)));
-    if matches!(kind, ServerKind::Periodic | ServerKind::Polling) {
+    if kind.replenished() == Replenished::AtBoundaries {
         events.extend((1..=end / period).map(|n| (n * period, Event::Came(budget))));
         return;
     }
-    if kind == ServerKind::SoftBandwidth {
+    if kind.replenished() == Replenished::Immediately {
         // As soon as it is used up, it is whole again.
         let (mut used, mut whole) = (0, Vec::new());
         for (start, event) in events.iter() {
@@ -111,7 +111,7 @@ fn by_rule(events: &mut Vec<(u64, Event)>, kind: ServerKind, (budget, period): (
         return;
     }
     let returns = |(time, event): &(u64, Event)| match event {
-        Event::Runs(used) if kind == ServerKind::PriorityInheriting => {
+        Event::Runs(used) if kind.replenished() == Replenished::AfterShare => {
             let wait = u128::from(*used) * u128::from(period) / u128::from(budget);
             Some((time + wait as u64, Event::Came(*used)))
         }

@@ -3,7 +3,7 @@
 //! A feature is set by what the system file says, and by nothing else. A test lists the features that its theorem covers; whoever meets one
 //! that no test lists is promised nothing. So a new feature is untested until a test lists it.
 
-use crate::{OrderBasis, Overrun, ResourceProtocol, ServerKind, TaskOrder};
+use crate::{OrderBasis, Overrun, ResourceProtocol, TaskOrder};
 use tactus_time::Level;
 
 /// Makes the enum, the list of all and their words from one row each.
@@ -215,25 +215,6 @@ impl Feature {
 impl From<TaskOrder> for Feature {
     fn from(order: TaskOrder) -> Feature {
         Feature::of_order(order)
-    }
-}
-
-impl From<ServerKind> for Feature {
-    fn from(kind: ServerKind) -> Feature {
-        match kind {
-            ServerKind::Periodic => Feature::ServerPeriodic,
-            ServerKind::Polling => Feature::ServerPolling,
-            ServerKind::Deferrable => Feature::ServerDeferrable,
-            ServerKind::Sporadic => Feature::ServerSporadic,
-            ServerKind::SoftBandwidth => Feature::ServerSoftBandwidth,
-            ServerKind::HardBandwidth => Feature::ServerHardBandwidth,
-            ServerKind::PriorityInheriting => Feature::ServerPriorityInheriting,
-            ServerKind::Reclaiming => Feature::ServerReclaiming,
-            ServerKind::Windows => Feature::ServerWindows,
-            ServerKind::Misses => Feature::ServerMisses,
-            ServerKind::YieldingToChanged => Feature::ServerYieldingToChanged,
-            ServerKind::YieldingToMisses => Feature::ServerYieldingToMisses,
-        }
     }
 }
 

@@ -24,7 +24,7 @@ pub use feature::{Feature, Features};
 pub use order::{KeptNumber, OrderBasis, Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
-pub use server::{SampledEvent, ServerKind, WhenIdle, MOST_LOOKS};
+pub use server::{MostTime, Replenished, SampledEvent, ServerKind, WhenIdle, MOST_LOOKS};
 pub use steps::{JobSteps, ServiceSteps};
 pub use table::{Slot, Table};
 pub use wait::{Wait, WaitLimit};

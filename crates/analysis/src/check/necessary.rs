@@ -8,7 +8,8 @@ use super::assumed::assumed;
 use super::report::{hundredths, Check, Finding, TaskVerdict};
 use crate::utilisation::Utilisation;
 use std::collections::BTreeSet;
-use tactus_model::{Demand, Policy, Server, ServerKind, System};
+use tactus_model::{Demand, Policy, Server, System};
+use tactus_task::MostTime;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 /// What is said of the tasks that a broken condition concerns and no test looks at.
@@ -163,21 +164,7 @@ fn cores(system: &System, view: &View, found: &mut Vec<Violation>) {
 
 /// Whether a server never has more than its budget in the long run.
 fn is_limited(server: &Server) -> bool {
-    match server.kind {
-        ServerKind::Periodic
-        | ServerKind::Polling
-        | ServerKind::Deferrable
-        | ServerKind::Sporadic
-        | ServerKind::HardBandwidth
-        | ServerKind::PriorityInheriting
-        | ServerKind::Windows => !server.background,
-        // The first two have what is left, the others are limited in something else than time.
-        ServerKind::SoftBandwidth
-        | ServerKind::Reclaiming
-        | ServerKind::Misses
-        | ServerKind::YieldingToChanged
-        | ServerKind::YieldingToMisses => false,
-    }
+    server.kind.most_time() != MostTime::Unlimited && !server.background
 }
 
 /// What a server has of a core: its budget, or the most of its windows in any schedule.
@@ -227,7 +214,7 @@ fn servers(system: &System, found: &mut Vec<Violation>) {
 fn budgets(system: &System, found: &mut Vec<Violation>) {
     let servers = &system.scheduling.servers;
     let counts = |s: usize| is_limited(&Server { background: false, ..servers[s].clone() });
-    let shares = |s: usize| counts(s) && servers[s].kind != ServerKind::Windows;
+    let shares = |s: usize| counts(s) && servers[s].kind.most_time() != MostTime::Table;
     for around in std::iter::once(None).chain((0..servers.len()).filter(|s| counts(*s)).map(Some)) {
         for core in (0..system.cores).map(|core| CoreId(core as u8)) {
             let on = |s: &usize| servers[*s].parent == around && servers[*s].cores.contains(core) && shares(*s);

@@ -13,7 +13,7 @@
 //! ([`Server::as_task`]).
 
 use crate::task::{to_duration, Sporadic, Withheld};
-use tactus_task::ServerKind;
+use tactus_task::{ServerKind, WhenIdle};
 use tactus_time::Duration;
 
 /// A share of a processor.
@@ -150,10 +150,7 @@ impl Server {
     ///
     /// [`super::tree`] tells which kind this is sound for beneath which scheduler.
     pub fn supply(&self, response: Duration) -> Recurring {
-        let gone = match self.kind {
-            ServerKind::Polling => Duration::ZERO,
-            _ => self.budget,
-        };
+        let gone = if self.kind.when_idle() == WhenIdle::Forfeit { Duration::ZERO } else { self.budget };
         let blackout = (self.period + response).saturating_sub(self.budget + gone);
         Recurring { budget: self.budget, period: self.period, blackout }
     }

@@ -146,17 +146,44 @@ fn plus(a: Duration, b: Duration) -> Duration {
     a.checked_add(b).unwrap_or(Duration::MAX)
 }
 
-/// How a server behaves among its peers. One that would lose its budget without work keeps it as long as a periodic server inside
+/// What a server asks for among its peers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Demand {
+    /// A sporadic task's.
+    Sporadic,
+    /// A budget at the end of a period, and the next at once.
+    Deferrable,
+    /// At most a line, and it waits for its deadline when it is used up.
+    Hard,
+    /// At most a line, and it never waits.
+    Soft,
+    /// At most a line, and more where that harms none.
+    Reclaiming,
+    /// A budget whatever its deadline.
+    Inheriting,
+    /// Lines from memory, which bound no time.
+    Misses,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is known of a server. One that would lose its budget without work keeps it as long as a periodic server inside
 /// has some, which counts as work until it has gone by.
-fn kind(node: &Node) -> Option<ServerKind> {
+fn demand(node: &Node) -> Option<Demand> {
     let periodic = |inner: &Node| matches!(inner, Node::Server(s, _) if matches!(s.kind, ServerKind::Periodic | ServerKind::Deferrable));
-    match node {
-        Node::Task(_) => None,
-        Node::Server(server, inner) => Some(match server.kind {
-            ServerKind::Periodic | ServerKind::Polling if inner.children.iter().any(periodic) => ServerKind::Deferrable,
-            kind => kind,
-        }),
-    }
+    let Node::Server(server, inner) = node else { return None };
+    Some(match server.kind {
+        ServerKind::Periodic | ServerKind::Polling if inner.children.iter().any(periodic) => Demand::Deferrable,
+        ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic => Demand::Sporadic,
+        ServerKind::Deferrable => Demand::Deferrable,
+        ServerKind::HardBandwidth => Demand::Hard,
+        ServerKind::SoftBandwidth => Demand::Soft,
+        ServerKind::Reclaiming => Demand::Reclaiming,
+        ServerKind::PriorityInheriting => Demand::Inheriting,
+        ServerKind::Misses => Demand::Misses,
+        // Partitions have no peers, and what gives way to a counter delays none.
+        ServerKind::Windows | ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => Demand::Unknown,
+    })
 }
 
 /// What a supply and the system's own work leave of a window, as what is withheld.

@@ -86,5 +86,5 @@ fn loses_jobs(task: &DraftTask, policy: Policy, system: &Draft) -> bool {
 fn recharges_at_once(name: &str, system: &Draft) -> bool {
     let server = system.servers.iter().find(|server| server.name.get().is_some_and(|at| at.value == name));
     let kind = server.and_then(|server| server.kind.value());
-    matches!(kind, Some(ServerKind::SoftBandwidth | ServerKind::Reclaiming))
+    kind.is_some_and(ServerKind::is_soft)
 }

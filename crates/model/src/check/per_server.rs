@@ -2,7 +2,7 @@
 //! cannot decide is refused.
 
 use crate::problem::{Collector, Location};
-use crate::{Server, ServerKind, System};
+use crate::{Server, System};
 use tactus_monitor::{Action, Built, Rule};
 
 /// The most servers inside one another: the root's scheduler is the fourth.
@@ -28,7 +28,7 @@ pub(super) fn check(system: &System, place: Location, out: &mut Collector) {
             let remedy = "make it a server for each core, with a line like cores = [0]";
             refuse(out, server.line, &subject, "it is on several cores", remedy);
         }
-        if server.parent.is_some() && matches!(server.kind, ServerKind::Polling | ServerKind::Periodic) {
+        if server.parent.is_some() && server.kind.loses_unused() {
             let why =
                 "it lies in another server and loses budget while it has no work, which that one's scheduler cannot \
                        see without the core";

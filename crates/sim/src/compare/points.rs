@@ -1,9 +1,10 @@
 //! The events of a free run, and pairs of them that a machine might meet in another order.
 
 use std::collections::HashMap;
-use tactus_policy::{PolicyConfig, ServerKind, Supply};
+use tactus_policy::{PolicyConfig, Supply};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_task::JobSteps;
+use tactus_task::Replenished;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -36,7 +37,7 @@ struct Point {
 }
 
 fn follows_work(supply: Supply) -> bool {
-    !matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable | ServerKind::Windows)
+    !matches!(supply.kind.replenished(), Replenished::AtBoundaries | Replenished::ByTable)
 }
 
 /// What a job was charged between two calls of the policy.

@@ -2,14 +2,14 @@
 //! stretch between two changes is judged by the values that it has.
 
 use super::ceilings::Ceilings;
-use super::tree::{Bound, Lengths};
+use super::tree::Lengths;
 use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::view::{InTree, Rank, TreeChange, TreeView};
 use crate::{run_end, Trace};
 use std::collections::HashMap;
 use tactus_record::{EventKind, InputKind, Record};
-use tactus_task::{ServerKind, MOST_LOOKS};
+use tactus_task::{MostTime, ServerKind, MOST_LOOKS};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// All rules of this file. `tolerance`: how much later than at once a core may notice what it should, each time.
@@ -85,10 +85,11 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
             sum += used;
             let times = n as u64 + 1;
             let each = budget.as_nanos().saturating_add(tolerance.as_nanos());
-            let (used, most) = match Bound::of(kind) {
-                Bound::Boundaries => (used, each),
-                Bound::Begun => (sum, each.saturating_mul(times + 1)),
-                Bound::None => continue,
+            let (used, most) = match kind.most_time() {
+                MostTime::EachPeriod => (used, each),
+                MostTime::Begun => (sum, each.saturating_mul(times + 1)),
+                // Windows have a rule of their own.
+                MostTime::Table | MostTime::Unlimited => continue,
             };
             if used > most {
                 let since = if phase == 0 { String::new() } else { format!(" since its change at {begin}") };

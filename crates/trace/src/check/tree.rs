@@ -4,36 +4,7 @@ use crate::order::in_order;
 use crate::view::{ServerView, Trace, TreeChange, TreeView};
 use std::collections::HashMap;
 use tactus_record::{EventKind, Record};
-use tactus_task::ServerKind;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
-
-/// What a kind of server promises that it never exceeds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Bound {
-    /// A budget from each boundary of its periods to the next.
-    Boundaries,
-    /// Up to any instant, a budget for each period that has begun and one more: a budget may be used late in one period
-    /// and early in the next.
-    Begun,
-    /// Nothing in the short run.
-    None,
-}
-
-impl Bound {
-    /// What a kind of server promises.
-    pub(crate) fn of(kind: ServerKind) -> Bound {
-        match kind {
-            ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable => Bound::Boundaries,
-            ServerKind::Sporadic | ServerKind::HardBandwidth | ServerKind::PriorityInheriting => Bound::Begun,
-            ServerKind::SoftBandwidth | ServerKind::Reclaiming => Bound::None,
-            // Its windows have a rule of their own.
-            // So has a budget of misses, which is no time.
-            // Nor is the time bounded of work that has what others leave.
-            ServerKind::Windows | ServerKind::Misses => Bound::None,
-            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => Bound::None,
-        }
-    }
-}
 
 impl TreeView {
     /// When the scheduler of the task's queue decided last, as far as records tell; decisions in the middle of which it lost the core are

@@ -148,12 +148,9 @@ pub(crate) fn new_deadline(
 }
 
 impl ServerView {
-    /// Whether there is a record whenever it has no budget, and one whenever it has some again. Other kinds forfeit their budget
-    /// without a record, or are given it back in pieces.
+    /// Whether its kind [records](ServerKind::records_budget) when it has budget.
     pub fn records_budget(&self) -> bool {
-        self.supply.is_none_or(|(_, _, kind)| {
-            matches!(kind, ServerKind::HardBandwidth | ServerKind::Deferrable) || kind.reads_counters()
-        })
+        self.supply.is_none_or(|(.., kind)| kind.records_budget())
     }
 }
 

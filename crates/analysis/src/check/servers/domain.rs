@@ -9,7 +9,7 @@ use super::super::work;
 use crate::arrivals::Instants;
 use crate::reservation::charge::Work;
 use tactus_model::{Migration, Scheduling, ServerKind, System};
-use tactus_task::MOST_LOOKS;
+use tactus_task::{Replenished, MOST_LOOKS};
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// Pieces of a sporadic server's budget that come and go by themselves, at most: what the policy keeps apart.
@@ -72,37 +72,22 @@ impl Domain<'_> {
     /// Entries that a server causes on one of its cores, as (so many, per so long), at most ⌈w/P⌉ + 1 times in a window w.
     fn events(&self, server: usize) -> Vec<(u64, Duration)> {
         let it = &self.system.scheduling.servers[server];
-        let mut events = match it.kind {
+        let mut events = match it.kind.replenished() {
             // Each of its budgets may end; the next comes at once.
-            ServerKind::SoftBandwidth | ServerKind::Reclaiming => vec![(1, it.budget)],
-            ServerKind::Sporadic => vec![(2 * PIECES, it.period)],
+            Replenished::Immediately => vec![(1, it.budget)],
+            Replenished::AfterPeriod => vec![(2 * PIECES, it.period)],
             // Whether or not it gives way, its core's counter is sampled.
-            ServerKind::YieldingToChanged | ServerKind::YieldingToMisses => vec![(1, it.period)],
+            Replenished::Counted if it.kind.yields() => vec![(1, it.period)],
             // It is looked at as often, and its budget comes and goes.
-            ServerKind::Misses => vec![(2 + MOST_LOOKS, it.period)],
-            ServerKind::Periodic
-            | ServerKind::Polling
-            | ServerKind::Deferrable
-            | ServerKind::HardBandwidth
-            | ServerKind::PriorityInheriting
-            | ServerKind::Windows => vec![(2, it.period)],
-        };
-        match it.kind {
-            ServerKind::PriorityInheriting | ServerKind::Reclaiming => {
-                // It begins a new wait, or stays active for a while, whenever it has no more work.
-                let inside = self.tasks.iter().filter(|&&n| self.is_inside(n, server));
-                events.extend(inside.map(|&n| (1, self.system.tasks[n].period)));
+            Replenished::Counted => vec![(2 + MOST_LOOKS, it.period)],
+            Replenished::AtBoundaries | Replenished::ByTable | Replenished::AfterShare | Replenished::AtDeadline => {
+                vec![(2, it.period)]
             }
-            ServerKind::Periodic
-            | ServerKind::Polling
-            | ServerKind::Deferrable
-            | ServerKind::Sporadic
-            | ServerKind::SoftBandwidth
-            | ServerKind::HardBandwidth
-            | ServerKind::Windows
-            | ServerKind::Misses
-            | ServerKind::YieldingToChanged
-            | ServerKind::YieldingToMisses => {}
+        };
+        if it.kind == ServerKind::Reclaiming || it.kind.replenished() == Replenished::AfterShare {
+            // It begins a new wait, or stays active for a while, whenever it has no more work.
+            let inside = self.tasks.iter().filter(|&&n| self.is_inside(n, server));
+            events.extend(inside.map(|&n| (1, self.system.tasks[n].period)));
         }
         events
     }

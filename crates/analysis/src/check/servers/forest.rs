@@ -32,20 +32,7 @@ pub(super) struct Core<'s> {
 /// is busy with something else learns late that the server's work went elsewhere.
 pub(super) fn keeps(system: &System, root: Migration, server: usize, core: CoreId) -> bool {
     let shared = |queue: &CoreSet| queue.contains(core) && queue.iter().nth(1).is_some();
-    let would_lose = match system.scheduling.servers[server].kind {
-        ServerKind::Periodic | ServerKind::Polling => true,
-        ServerKind::Deferrable
-        | ServerKind::Sporadic
-        | ServerKind::SoftBandwidth
-        | ServerKind::HardBandwidth
-        | ServerKind::PriorityInheriting
-        | ServerKind::Reclaiming
-        | ServerKind::Windows
-        | ServerKind::Misses
-        | ServerKind::YieldingToChanged
-        | ServerKind::YieldingToMisses => false,
-    };
-    would_lose && queues(system, root, Some(server)).iter().any(shared)
+    system.scheduling.servers[server].kind.loses_unused() && queues(system, root, Some(server)).iter().any(shared)
 }
 
 /// Whether a tree's scheduler can stand for what is inside a server on this core: one queue for the core, ordered by a fixed

@@ -14,7 +14,8 @@ use crate::reservation::soft;
 use crate::reservation::supply::{Recurring, Supply, Whole};
 use crate::reservation::tree::{judge_with, Untested, Verdict};
 use crate::task::{Sporadic, Withheld};
-use tactus_model::{Migration, ServerKind, TaskOrder};
+use tactus_model::{Migration, TaskOrder};
+use tactus_task::WhenIdle;
 use tactus_time::{CoreId, CoreSet, Duration};
 
 /// What was found for a task.
@@ -194,7 +195,7 @@ impl Inside<'_> {
             return all(bound, None, tests::SOFT.name);
         }
         // To its peers a polling server with a shared queue keeps its budget; what is inside cannot count on it.
-        let lost = if it.kind == ServerKind::Polling && !one_core { it.budget } else { Duration::ZERO };
+        let lost = if it.kind.when_idle() == WhenIdle::Forfeit && !one_core { it.budget } else { Duration::ZERO };
         let sure = |supply: Recurring| Recurring { blackout: supply.blackout + lost, ..supply };
         let supplies: Vec<Recurring> = processors.iter().filter_map(|p| p.supply).map(sure).collect();
         if let [supply] = supplies[..] {

@@ -7,36 +7,27 @@ use tactus_model::{Server, ServerKind, TaskOrder};
 pub(super) fn no_test(server: &Server, above: TaskOrder, why: Untested) -> String {
     let name = &server.name;
     let edf = above == TaskOrder::EarliestDeadline;
-    match (server.kind, why) {
-        (ServerKind::Misses, _) => format!(
+    let soft = server.kind.is_soft();
+    match why {
+        _ if server.kind == ServerKind::Misses => format!(
             "no test: server `{name}` has a budget of misses, which bounds no time: give it a core of its own, or a priority below all others there"
         ),
-        (ServerKind::Reclaiming, Untested::Itself | Untested::Peer(_)) if edf => format!(
+        Untested::Itself | Untested::Peer(_) if server.kind == ServerKind::Reclaiming && edf => format!(
             "no test: server `{name}` is grub beside what is no bandwidth server, or inside another one (Lipari and Baruah 2000)"
         ),
-        (kind, Untested::Inside) if kind.is_soft() => {
-            format!("no test: server `{name}` is {}, for which no supply to servers inside is known", kind.key())
+        Untested::Inside if soft => {
+            format!("no test: server `{name}` is {}, for which no supply to servers inside is known", server.kind.key())
         }
-        (kind, _) if kind.is_soft() => format!(
-            "no test: server `{name}` is {} beneath fixed priorities, where it never waits and its budget bounds nothing", kind.key()
+        _ if soft => format!(
+            "no test: server `{name}` is {} beneath fixed priorities, where it never waits and its budget bounds nothing",
+            server.kind.key()
         ),
-        (ServerKind::PriorityInheriting, _) if edf => format!(
+        _ if server.kind == ServerKind::PriorityInheriting && edf => format!(
             "no test: server `{name}` is pibs beneath EDF; its bound (Danish, Li and West 2011) is for fixed priorities"
         ),
-        (
-            ServerKind::Periodic
-            | ServerKind::Polling
-            | ServerKind::Deferrable
-            | ServerKind::Sporadic
-            | ServerKind::SoftBandwidth
-            | ServerKind::HardBandwidth
-            | ServerKind::PriorityInheriting
-            | ServerKind::Reclaiming
-            | ServerKind::Windows
-            | ServerKind::YieldingToChanged
-            | ServerKind::YieldingToMisses,
-            Untested::Peer(_) | Untested::Itself | Untested::Inside,
-        ) => format!("no test: nothing is known of server `{name}`"),
+        Untested::Peer(_) | Untested::Itself | Untested::Inside => {
+            format!("no test: nothing is known of server `{name}`")
+        }
     }
 }
 

@@ -27,25 +27,24 @@
 //! more than what is due of lines by then, or by the time at which the kept budgets are gone. Beside a priority-inheriting server the
 //! general bound holds.
 
-use super::{as_task, kind, plus, Found, Node, Scheduler, Untested, Within};
+use super::{as_task, demand, plus, Demand, Found, Node, Scheduler, Untested, Within};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::task::{Sporadic, Withheld};
-use crate::uniprocessor::edf_demand::{self, Demand};
+use crate::uniprocessor::edf_demand;
 use crate::uniprocessor::edf_response::{self, Line};
 use crate::utilisation::Utilisation;
-use tactus_task::ServerKind;
 use tactus_time::Duration;
 
 pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
     let children = &scheduler.children;
     let whole = supply.share().0 == supply.share().1;
-    let unbounded = |c| match kind(c) {
-        Some(ServerKind::Misses) => children.len() > 1,
-        Some(ServerKind::Reclaiming) => !whole || !children.iter().all(is_line),
-        _ => false,
+    let unbounded = |c| match demand(c) {
+        Some(Demand::Misses) => children.len() > 1,
+        Some(Demand::Reclaiming) => !whole || !children.iter().all(is_line),
+        known => known == Some(Demand::Unknown),
     };
     if let Some(culprit) = children.iter().position(unbounded) {
         let why = |i| if i == culprit { Untested::Itself } else { Untested::Peer(culprit) };
@@ -61,7 +60,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
         let found = edf_response::responses(&all, work.entry, &within, &mut effort.clone());
         return match found {
             Some(r) => children.iter().zip(r).map(|(c, r)| Found::new(c, Some(r))).collect(),
-            None if edf_demand::schedulable(&all, work.entry, &within, effort) == Demand::Fits => {
+            None if edf_demand::schedulable(&all, work.entry, &within, effort) == edf_demand::Demand::Fits => {
                 children.iter().map(|c| Found::new(c, Some(as_task(c, work).deadline))).collect()
             }
             None => none(),
@@ -72,18 +71,15 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Servers whose demand is no staircase of sporadic jobs.
 fn special(node: &Node) -> bool {
-    !matches!(
-        kind(node),
-        None | Some(ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic | ServerKind::Misses)
-    )
+    !matches!(demand(node), None | Some(Demand::Sporadic | Demand::Misses))
 }
 
 fn is_line(node: &Node) -> bool {
-    kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::HardBandwidth)
+    is_soft(node) || demand(node) == Some(Demand::Hard)
 }
 
 fn is_soft(node: &Node) -> bool {
-    kind(node).is_some_and(ServerKind::is_soft)
+    matches!(demand(node), Some(Demand::Soft | Demand::Reclaiming))
 }
 
 /// The time that special servers may ask for in a window.
@@ -123,8 +119,8 @@ fn with_lines(
     let of = |wanted: fn(&Node) -> bool| (0..all.len()).filter(|&i| wanted(&children[i])).collect::<Vec<usize>>();
     let pairs = |places: &[usize]| places.iter().map(|&i| (all[i].execution, all[i].period)).collect::<Vec<_>>();
     let (lines, ordinary) = (of(is_line), of(|c| !special(c)));
-    let deferrable = of(|c| kind(c) == Some(ServerKind::Deferrable));
-    let inheriting = of(|c| kind(c) == Some(ServerKind::PriorityInheriting));
+    let deferrable = of(|c| demand(c) == Some(Demand::Deferrable));
+    let inheriting = of(|c| demand(c) == Some(Demand::Inheriting));
 
     let (q, p) = supply.share();
     let calm = q == p && supply.delay().is_zero() && work.is_none();
@@ -144,7 +140,7 @@ fn with_lines(
         true => Behind { stands_still: Duration::ZERO, ..behind(children, all, supply, work)? },
         false => behind(children, all, supply, work)?,
     };
-    let mut demand = Special {
+    let mut asked = Special {
         within: Within { supply, work },
         lines: pairs(&lines),
         stands_still,
@@ -152,7 +148,7 @@ fn with_lines(
         bursts: pairs(&inheriting),
     };
     let proven = calm && implicit && only_lines;
-    if !proven && edf_demand::schedulable(&due, work.entry, &demand, effort) != Demand::Fits {
+    if !proven && edf_demand::schedulable(&due, work.entry, &asked, effort) != edf_demand::Demand::Fits {
         return None;
     }
     // All deadlines are met; responses may be shorter.
@@ -164,12 +160,12 @@ fn with_lines(
     let soft = lines.iter().filter(|&&i| is_soft(&children[i]));
     let soft: Vec<Line> =
         soft.map(|&i| Line { budget: all[i].execution, period: all[i].period, ahead: stands_still }).collect();
-    demand.bursts.extend(std::mem::take(&mut demand.steps));
-    demand.lines.clear();
+    asked.bursts.extend(std::mem::take(&mut asked.steps));
+    asked.lines.clear();
     let sharper = match soft.is_empty() {
-        true => edf_response::responses(&seen, work.entry, &demand, effort),
+        true => edf_response::responses(&seen, work.entry, &asked, effort),
         false => last_arrival(&seen, &soft, (children, all), supply, work)
-            .and_then(|last| edf_response::responses_beside(&seen, (&soft, last), work.entry, &demand, effort)),
+            .and_then(|last| edf_response::responses_beside(&seen, (&soft, last), work.entry, &asked, effort)),
     };
     let mut found: Vec<Found> = children.iter().map(|c| Found::new(c, None)).collect();
     for (place, &i) in ordinary.iter().enumerate() {
@@ -217,8 +213,8 @@ fn last_arrival(
         seen.iter().map(|τ| ns(τ.execution) + (ns(τ.execution) * ns(τ.jitter)).div_ceil(ns(τ.period).max(1)));
     let longest = seen.iter().map(|τ| τ.deadline).max().unwrap_or_default();
     let ahead = |it: &Line| ns(it.budget) * (ns(longest) + ns(it.ahead)).div_ceil(ns(it.period).max(1)) + ns(it.budget);
-    let bursts = children.iter().zip(all).map(|(node, τ)| match kind(node) {
-        Some(ServerKind::Deferrable | ServerKind::PriorityInheriting) => 2 * ns(τ.execution),
+    let bursts = children.iter().zip(all).map(|(node, τ)| match demand(node) {
+        Some(Demand::Deferrable | Demand::Inheriting) => 2 * ns(τ.execution),
         _ => 0,
     });
     let above: u128 = seen_above.chain(soft.iter().map(ahead)).chain(bursts).sum();
@@ -267,10 +263,10 @@ fn behind(children: &[Node], all: &[Sporadic], supply: &dyn Supply, work: &Work)
     let ns = |d: Duration| u128::from(d.as_nanos());
     let Lost { rate, lost } = Lost::of(supply, work)?;
     // X: what a demand may be above its rate.
-    let above = |(node, τ): (&Node, &Sporadic)| match kind(node) {
+    let above = |(node, τ): (&Node, &Sporadic)| match demand(node) {
         _ if is_line(node) => 0,
-        Some(ServerKind::Deferrable) => ns(τ.execution),
-        Some(ServerKind::PriorityInheriting) => 2 * ns(τ.execution),
+        Some(Demand::Deferrable) => ns(τ.execution),
+        Some(Demand::Inheriting) => 2 * ns(τ.execution),
         _ => {
             let reach = (ns(τ.period) + ns(τ.jitter)).saturating_sub(ns(τ.deadline));
             (ns(τ.execution) * reach).div_ceil(ns(τ.period).max(1))

@@ -1,13 +1,13 @@
 //! A scheduler of a tree that goes by fixed priorities: response times of its children under its supply.
 
-use super::{as_task, kind, Found, Node, Scheduler, Untested, Within};
+use super::{as_task, demand, Demand, Found, Node, Scheduler, Untested, Within};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::task::Sporadic;
 use crate::uniprocessor::fixed_priority;
-use tactus_task::ServerKind;
+use tactus_time::Duration;
 
 pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Vec<Found> {
     (0..scheduler.children.len()).map(|i| response(scheduler, i, supply, work, effort)).collect()
@@ -15,7 +15,7 @@ pub(super) fn responses(scheduler: &Scheduler, supply: &dyn Supply, work: &Work,
 
 /// Whether a server's budget does not bound what it takes.
 fn unbounded(node: &Node) -> bool {
-    kind(node).is_some_and(|kind| kind.is_soft() || kind == ServerKind::Misses)
+    matches!(demand(node), Some(Demand::Soft | Demand::Reclaiming | Demand::Misses | Demand::Unknown))
 }
 
 fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {
@@ -24,7 +24,7 @@ fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, e
         return Found::untested(own, Untested::Peer(peer));
     }
     // Whatever a budget of misses lets a server take, it lasts for the time in which memory serves it at least.
-    if unbounded(own) && kind(own) != Some(ServerKind::Misses) {
+    if unbounded(own) && demand(own) != Some(Demand::Misses) {
         return Found::untested(own, Untested::Itself);
     }
     let mut set: Vec<Sporadic> = higher.iter().map(|node| as_peer(node, work)).collect();
@@ -43,10 +43,10 @@ fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, e
 fn as_peer(node: &Node, work: &Work) -> Sporadic {
     let mut τ = as_task(node, work);
     if let Node::Server(s, _) = node {
-        τ.jitter = match kind(node) {
-            Some(ServerKind::HardBandwidth) => s.period,
-            Some(ServerKind::Deferrable) => s.period.saturating_sub(s.budget),
-            _ => s.as_task().jitter,
+        τ.jitter = match demand(node) {
+            Some(Demand::Hard) => s.period,
+            Some(Demand::Deferrable | Demand::Inheriting) => s.period.saturating_sub(s.budget),
+            _ => Duration::ZERO,
         };
     }
     τ
