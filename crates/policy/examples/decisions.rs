@@ -98,19 +98,7 @@ fn priorities(tasks: usize) -> Priorities {
 fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
     let server = name == "cbs";
     let (spread, order) = if server { ("p", "edf") } else { name.split_once('-')? };
-    let order = match order {
-        "fp" => TaskOrder::FixedPriority,
-        "rm" => TaskOrder::RateMonotonic,
-        "dm" => TaskOrder::DeadlineMonotonic,
-        "edf" => TaskOrder::EarliestDeadline,
-        "llf" => TaskOrder::LeastLaxity,
-        "llf-at-release" => TaskOrder::LaxityAtRelease,
-        "sjf" => TaskOrder::ShortestJob,
-        "fifo" => TaskOrder::FirstComeFirstServed,
-        "rr" => TaskOrder::RoundRobin,
-        "fp-rr" => TaskOrder::FixedPriorityRoundRobin,
-        _ => return None,
-    };
+    let order = TaskOrder::ALL.into_iter().find(|it| it.key() == order)?;
     let each = (0..cores).map(|core| CoreSet::from_bits(1 << core)).collect();
     let root = Server {
         parent: 0,

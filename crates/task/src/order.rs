@@ -117,6 +117,11 @@ impl TaskOrder {
         matches!(self.basis(), OrderBasis::Turns | OrderBasis::PrioritiesWithTurns)
     }
 
+    /// Whether it looks at execution times, as assumed.
+    pub const fn goes_by_execution(self) -> bool {
+        matches!(self.basis(), OrderBasis::Kept(KeptNumber::Execution) | OrderBasis::Laxity | OrderBasis::LaxityAtRelease)
+    }
+
     /// Whether it looks at priorities.
     pub const fn has_priorities(self) -> bool {
         matches!(self.basis(), OrderBasis::Kept(KeptNumber::Priority) | OrderBasis::PrioritiesWithTurns)

@@ -29,8 +29,7 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         if queue_of(server, task.core).is_none() {
             return Err(PolicyConfigError::TaskQueue(id));
         }
-        let needs_budget = place.overrun == Overrun::Stop
-            || matches!(server.order, TaskOrder::LeastLaxity | TaskOrder::LaxityAtRelease | TaskOrder::ShortestJob);
+        let needs_budget = place.overrun == Overrun::Stop || server.order.goes_by_execution();
         if needs_budget && task.budget.is_zero() {
             return Err(PolicyConfigError::ZeroBudget(id));
         }
