@@ -120,6 +120,7 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         | Feature::LeastLaxity
         | Feature::LaxityAtRelease
         | Feature::ShortestJob
+        | Feature::SlackMonotonic
         | Feature::FirstComeFirstServed
         | Feature::RoundRobin
         | Feature::FixedPriorityRoundRobin

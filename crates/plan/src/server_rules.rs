@@ -103,6 +103,12 @@ fn rank_by(order: TaskOrder, named: &Alteration) -> Option<Rank> {
         OrderBasis::Kept(KeptNumber::Period) => named.period.map(|period| Rank::Fixed(period.as_nanos())),
         OrderBasis::Kept(KeptNumber::Deadline) => Some(Rank::RelativeDeadline),
         OrderBasis::Kept(KeptNumber::Execution) => named.time.map(|time| Rank::Fixed(time.as_nanos())),
+        OrderBasis::Kept(KeptNumber::Slack) => match (named.deadline, named.time) {
+            (Some(deadline), Some(time)) => Some(Rank::Fixed(deadline.saturating_sub(time).as_nanos())),
+            (None, None) => None,
+            // The other half is not named: it is not followed further.
+            _ => Some(Rank::Dynamic),
+        },
         OrderBasis::Deadline => Some(Rank::Deadline),
         OrderBasis::Release => Some(Rank::Release),
         OrderBasis::PrioritiesWithTurns => named.priority.map(|priority| Rank::FixedInTurn(by_priority(priority))),

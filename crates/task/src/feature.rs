@@ -116,6 +116,8 @@ features! {
     FirstComeFirstServed: "first come first served",
     /// Turns.
     RoundRobin: "turns",
+    /// The least deadline less execution time first.
+    SlackMonotonic: "slack-monotonic order",
     /// Turns among equal priorities.
     FixedPriorityRoundRobin: "turns among equal priorities",
     /// Several cores have one queue.
@@ -208,6 +210,7 @@ impl Feature {
             TaskOrder::FirstComeFirstServed => Feature::FirstComeFirstServed,
             TaskOrder::RoundRobin => Feature::RoundRobin,
             TaskOrder::FixedPriorityRoundRobin => Feature::FixedPriorityRoundRobin,
+            TaskOrder::SlackMonotonic => Feature::SlackMonotonic,
         }
     }
 }

@@ -30,6 +30,8 @@ pub enum KeptNumber {
     Deadline,
     /// Its execution time, as assumed.
     Execution,
+    /// Its relative deadline less its execution time, as assumed.
+    Slack,
 }
 
 /// Makes the enum and its tables from one row each: the name in a system file behind a spread, what people call it there, what people
@@ -104,6 +106,9 @@ orders! {
     /// The larger priority first, and equal ones each for a turn. Who loses the core to a larger priority goes on with
     /// what is left of its turn (`SCHED_RR` of POSIX).
     FixedPriorityRoundRobin: "fp-rr", "FP with RR", "fixed priorities, turns among equals", OrderBasis::PrioritiesWithTurns;
+    /// The least deadline less execution time first (slack-monotonic where deadlines are periods: Andersson 2008; D−C monotonic:
+    /// Davis and Burns 2011).
+    SlackMonotonic: "sm", "SM", "SM", OrderBasis::Kept(KeptNumber::Slack);
 }
 
 impl TaskOrder {
@@ -119,7 +124,12 @@ impl TaskOrder {
 
     /// Whether it looks at execution times, as assumed.
     pub const fn goes_by_execution(self) -> bool {
-        matches!(self.basis(), OrderBasis::Kept(KeptNumber::Execution) | OrderBasis::Laxity | OrderBasis::LaxityAtRelease)
+        matches!(
+            self.basis(),
+            OrderBasis::Kept(KeptNumber::Execution | KeptNumber::Slack)
+                | OrderBasis::Laxity
+                | OrderBasis::LaxityAtRelease
+        )
     }
 
     /// Whether it looks at priorities.

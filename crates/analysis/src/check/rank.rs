@@ -71,6 +71,7 @@ impl Rank {
             }
             OrderBasis::Kept(KeptNumber::Deadline) | OrderBasis::Deadline => task.deadline.as_nanos(),
             OrderBasis::Kept(KeptNumber::Execution) => super::assumed::plain(task).as_nanos(),
+            OrderBasis::Kept(KeptNumber::Slack) => task.deadline.saturating_sub(super::assumed::plain(task)).as_nanos(),
             // The last four by the file: the tests of orders that change do not ask for one.
             OrderBasis::Kept(KeptNumber::Period)
             | OrderBasis::Laxity

@@ -37,6 +37,7 @@ fn needs(feature: Feature) -> Needs {
         | Feature::LeastLaxity
         | Feature::LaxityAtRelease
         | Feature::ShortestJob
+        | Feature::SlackMonotonic
         | Feature::FirstComeFirstServed
         | Feature::RoundRobin
         | Feature::FixedPriorityRoundRobin

@@ -204,6 +204,7 @@ impl TaskState {
             OrderBasis::Kept(KeptNumber::Period) => self.period.as_nanos(),
             OrderBasis::Kept(KeptNumber::Deadline) => self.deadline.as_nanos(),
             OrderBasis::Kept(KeptNumber::Execution) => self.wcet.as_nanos(),
+            OrderBasis::Kept(KeptNumber::Slack) => self.deadline.saturating_sub(self.wcet).as_nanos(),
             OrderBasis::Deadline => due.as_nanos(),
             OrderBasis::Laxity => due.as_nanos().saturating_sub(self.wcet.saturating_sub(self.looked).as_nanos()),
             OrderBasis::LaxityAtRelease => due.as_nanos().saturating_sub(self.wcet.as_nanos()),

@@ -89,6 +89,7 @@ fn by_sorting(setup: &PolicyConfig, demand: &dyn Fn(TaskId, u32) -> Duration) ->
                 TaskOrder::LeastLaxity => (deadline - wcet.saturating_sub(job.done) as i64).max(0),
                 TaskOrder::LaxityAtRelease => (deadline - wcet as i64).max(0),
                 TaskOrder::ShortestJob => wcet as i64,
+                TaskOrder::SlackMonotonic => task.deadline.as_nanos().saturating_sub(wcet) as i64,
                 TaskOrder::FirstComeFirstServed => job.release as i64,
                 TaskOrder::RoundRobin => job.turn as i64,
                 TaskOrder::FixedPriorityRoundRobin => {

@@ -269,6 +269,11 @@ fn shortest_job_first_displaces_longer_ones() {
 }
 
 #[test]
+fn slack_monotonic_goes_by_deadlines_less_execution_times() {
+    ordered("order_sm.txt", TaskOrder::SlackMonotonic);
+}
+
+#[test]
 fn first_come_first_served_displaces_nobody() {
     ordered("order_fifo.txt", TaskOrder::FirstComeFirstServed);
 }

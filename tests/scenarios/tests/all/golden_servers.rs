@@ -198,6 +198,7 @@ fn orders_that_a_task_keeps_draw_their_worked_examples() {
     ordered("fp");
     ordered("dm");
     ordered("sjf");
+    ordered("sm");
     ordered("fifo");
 }
 

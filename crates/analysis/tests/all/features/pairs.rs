@@ -27,7 +27,7 @@ const REFUSED: [(&[Feature], &[Feature], &str); 7] = [
             Feature::Withdrawn,
             Feature::PreemptionThreshold,
         ],
-        &[Feature::ShortestJob],
+        &[Feature::ShortestJob, Feature::SlackMonotonic],
         "ceilings need one queue for each core, ordered by priority, period or deadline",
     ),
     (
