@@ -27,9 +27,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The pages of the book and the project's first page, each with its text.
+/// The pages of the book and those at the root, each with its text.
 fn pages() -> BTreeMap<PathBuf, String> {
-    let mut files = vec![root().join("README.md")];
+    let mut files = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|file| root().join(file)).to_vec();
     collect(&root().join("docs"), &mut files);
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

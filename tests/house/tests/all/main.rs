@@ -1,5 +1,6 @@
-//! The rules of the house: who may import whom, no circles of files, no wildcards over what a system has, one vocabulary, a short book.
+//! The rules of the house: who may import whom, what an addition touches, no circles of files, no wildcards over what a system has, one vocabulary, a short book.
 
+mod additions;
 mod arrows;
 mod book;
 mod circles;
