@@ -10,7 +10,7 @@ use tactus_generate::featured;
 use tactus_model::{Costs, Feature, Features};
 
 /// Systems that are drawn for a cell that some test covers, until one has a bound; and for one that none covers.
-const DRAWN: u64 = 80;
+const DRAWN: u64 = 160;
 const UNTESTED: u64 = 4;
 
 /// Cells that a test covers, of systems that the policy refuses, with what it says.
