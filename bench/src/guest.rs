@@ -10,15 +10,16 @@ use tactus_machine::boot::image;
 use tactus_machine::build::{build, Programs, Unit};
 use tactus_machine::emulator::{Board, Boot, Execution, IMAGE};
 use tactus_machine::failure::Failure;
-use tactus_machine::progress::Wait;
+use tactus_machine::place;
 use tactus_machine::results::Results;
 use tactus_machine::schedulers;
 use tactus_machine::symbols::labels;
 use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::{self, Watch};
-use tactus_machine::{lines, place};
 use tactus_model::{Costs, System};
 use tactus_plan::plan;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tactus_trace::Trace;
 
 /// How long the machine may show no progress. The measuring scheduler shows none at all.

@@ -15,7 +15,7 @@ use tactus_bench_book::Series;
 use tactus_machine::build::Programs;
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// How many tasks the real policies are measured with.
 const TASKS: [usize; 2] = [FEWEST, 100];

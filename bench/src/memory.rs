@@ -6,7 +6,7 @@ use super::history::{self, Sections};
 use super::systems;
 use std::fs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// The kinds of user stack, as the table names them.
 const KINDS: [&str; 3] = ["scheduler", "built-in workload", "user's component"];

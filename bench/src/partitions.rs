@@ -7,7 +7,7 @@ use super::paths;
 use super::systems;
 use tactus_bench_book::Series;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// Measures and shows.
 pub fn partitions() -> Result<Outcome, Failure> {

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tactus_machine::boot::compile_ours;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::progress::Wait;
+use tactus_machine::place;
 use tactus_machine::toolchain::Network;
-use tactus_machine::{lines, place};
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 
 /// What the page begins with.
 const HEAD: &str = "# Size\n\nMade by `./tactus bench size --keep`. A test of the command fails when a room is missing here or a total is \
@@ -56,7 +57,7 @@ pub fn size(keep: bool) -> Result<Outcome, Failure> {
     tell(&ROOMS, &rooms(&root)?);
     tell(&BOOK, &book(&root)?);
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::default());
+    let programs = compile_ours(&|text| wait.tell(text), Network::default());
     wait.end();
     let programs = programs?;
     let mut rows = Vec::new();

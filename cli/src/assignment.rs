@@ -5,9 +5,10 @@
 use crate::arguments::{Fit, Order};
 use std::path::Path;
 use tactus_analysis::partitioned;
+use tactus_machine::costs;
 use tactus_machine::failure::Failure;
-use tactus_machine::{costs, lines};
 use tactus_model::System;
+use tactus_terminal::lines;
 use tactus_time::CoreId;
 use toml_edit::{value, DocumentMut};
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 use tactus_analysis::Colouring;
 use tactus_machine::failure::Failure;
-use tactus_machine::lines;
 use tactus_model::System;
+use tactus_terminal::lines;
 use toml_edit::{value, Array, DocumentMut};
 
 /// Reads the file, chooses colours and writes the result to `out`; says so in a line.

@@ -5,17 +5,24 @@ mod arguments;
 mod assignment;
 mod colouring;
 mod command;
+mod disks;
 mod measure;
+mod promise;
 mod subject;
 mod verdict;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
+use tactus_machine::supervised;
+use tactus_terminal::lines;
 
 fn main() -> ExitCode {
-    if let Some(status) = tactus_machine::supervised::become_program() {
-        return status;
+    if let Some(became) = supervised::become_program() {
+        return became.unwrap_or_else(|error| {
+            lines::note("tactus", error);
+            ExitCode::from(supervised::CANNOT_START)
+        });
     }
     let arguments = Arguments::parse();
     let result = match &arguments.command {
@@ -38,7 +45,7 @@ fn main() -> ExitCode {
     match result {
         Ok(outcome) => ExitCode::from(outcome.status()),
         Err(failure) => {
-            tactus_machine::lines::note("tactus", &failure);
+            lines::note("tactus", &failure);
             ExitCode::from(failure.status())
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::arguments::Subject;
 use tactus_machine::failure::Failure;
-use tactus_machine::lines;
 use tactus_model::{policy_label, System};
+use tactus_terminal::lines;
 
 /// Reads the system file and applies the options.
 pub fn read(subject: &Subject) -> Result<System, Failure> {

@@ -1,6 +1,6 @@
 //! What the judge found, in the words of the terminal: one line, then a table by level.
 
-use tactus_machine::lines::{self, brief, grouped};
+use tactus_terminal::lines::{self, brief, grouped};
 use tactus_trace::{
     ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, PromiseSummary, Summary, TaskSummary,
     Verdict,
@@ -8,13 +8,8 @@ use tactus_trace::{
 
 /// The verdict and the table below it.
 pub fn text(summary: &Summary) -> String {
-    let mut text = format!(
-        "{}\n{}\n{}{}",
-        headline(summary),
-        by_level(summary),
-        by_task(summary),
-        tactus_machine::disk::verdict(summary)
-    );
+    let mut text =
+        format!("{}\n{}\n{}{}", headline(summary), by_level(summary), by_task(summary), crate::disks::verdict(summary));
     if !summary.chains.is_empty() {
         text = format!("{text}\n{}", by_chain(summary));
     }

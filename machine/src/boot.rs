@@ -4,11 +4,10 @@ use crate::build::{build_of, BuildFailure, Programs, Sources, Unit};
 use crate::console::Console;
 use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
 use crate::failure::Failure;
-use crate::promise::RunPlan;
 use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
 use crate::watch::{self, Ended, Watch};
-use crate::{heaps, lines, place, progress, schedulers, sight};
+use crate::{heaps, place, schedulers, sight};
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -17,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request};
 use tactus_model::{DeviceKind, System, TaskPlacement};
+use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Details};
-use tactus_time::TaskId;
+use tactus_time::{Duration, TaskId};
 use tactus_trace::{HeapUse, Promise, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
@@ -26,6 +26,9 @@ const PATIENCE: Real = Real::from_secs(30);
 
 /// What the scheduler ends the machine with after a whole run: its own verdict, which the judge's replaces here.
 pub const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
+
+/// Who is told what a build does, in the words of the compiler.
+pub type Tell<'t> = &'t (dyn Fn(&str) + Sync);
 
 /// What is told of a run on the machine beside its trace.
 pub fn details(system: &System, emulator: &Emulator, image: &Image, command: String) -> Details {
@@ -59,8 +62,13 @@ fn has_its_arrivals(system: &System) -> Result<(), Failure> {
 }
 
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-pub fn assemble(system: &System, promised: &RunPlan, network: Network) -> Result<(PathBuf, Image), Failure> {
-    let (ours, users) = compile_system(&Sources::of(&place::root()?)?, system, promised, network)?;
+pub fn assemble(
+    system: &System,
+    promised: &RunPlan,
+    network: Network,
+    tell: Tell,
+) -> Result<(PathBuf, Image), Failure> {
+    let (ours, users) = compile_system(&Sources::of(&place::root()?)?, system, promised, (network, tell))?;
     image(system, promised, &ours, &users)
 }
 
@@ -69,15 +77,13 @@ pub fn compile_system(
     sources: &Sources,
     system: &System,
     promised: &RunPlan,
-    network: Network,
+    (network, tell): (Network, Tell),
 ) -> Result<(Programs, Vec<PathBuf>), Failure> {
     has_its_arrivals(system)?;
     fits(system, promised)?;
-    let wait = progress::Wait::new("build", "kernel and components");
-    let built = compile_for(sources, system, promised, &wait, network)
-        .and_then(|ours| Ok((ours, compile_users(sources, system, &wait, network)?)));
-    wait.end();
-    built
+    let ours = compile_for(sources, system, promised, tell, network)?;
+    let users = compile_users(sources, system, tell, network)?;
+    Ok((ours, users))
 }
 
 /// What an image is made from beside its programs.
@@ -161,7 +167,7 @@ fn compile_for(
     sources: &Sources,
     system: &System,
     promised: &RunPlan,
-    wait: &progress::Wait,
+    tell: Tell,
     network: Network,
 ) -> Result<Programs, Failure> {
     let scheduler = schedulers::program(system, &promised.setup.kind);
@@ -170,18 +176,18 @@ fn compile_for(
     let names = ["tactus-kernel", &scheduler, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let unit = Unit::Programs { packages: packages.into(), names: names.into() };
-    build_of(&toolchain, sources, &unit, &|text| wait.tell(text)).map_err(machine)
+    build_of(&toolchain, sources, &unit, tell).map_err(machine)
 }
 
 /// All our programs by name, the schedulers of all policies among them.
-pub fn compile_ours(wait: &progress::Wait, network: Network) -> Result<Programs, Failure> {
+pub fn compile_ours(tell: Tell, network: Network) -> Result<Programs, Failure> {
     let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"];
-    compile(wait, network, &place::root()?, &names, None)
+    compile(tell, network, &place::root()?, &names, None)
 }
 
 /// The programs of these packages of the workspace in this folder, which is ours; with one feature.
 pub fn compile(
-    wait: &progress::Wait,
+    tell: Tell,
     network: Network,
     workspace: &Path,
     packages: &[&str],
@@ -190,16 +196,11 @@ pub fn compile(
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let sources = Sources { feature: feature.map(str::to_string), ..Sources::of(workspace)? };
     let unit = Unit::Ours(packages.iter().map(ToString::to_string).collect());
-    build_of(&toolchain, &sources, &unit, &|text| wait.tell(text)).map_err(machine)
+    build_of(&toolchain, &sources, &unit, tell).map_err(machine)
 }
 
 /// The program of each of the user's components.
-fn compile_users(
-    sources: &Sources,
-    system: &System,
-    wait: &progress::Wait,
-    network: Network,
-) -> Result<Vec<PathBuf>, Failure> {
+fn compile_users(sources: &Sources, system: &System, tell: Tell, network: Network) -> Result<Vec<PathBuf>, Failure> {
     let toolchain = &Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let (mut users, mut crates) = (Vec::new(), BTreeMap::new());
     for component in &system.components {
@@ -209,11 +210,10 @@ fn compile_users(
                 let (folder, floating_point) = missing.key();
                 let unit = Unit::Crate { folder: folder.to_path_buf(), floating_point: *floating_point };
                 // What a user's crate lacks is for the user to mend; that cargo does not start is not.
-                let built =
-                    build_of(toolchain, sources, &unit, &|text| wait.tell(text)).map_err(|failure| match failure {
-                        BuildFailure::Cargo(_) => machine(failure),
-                        _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
-                    })?;
+                let built = build_of(toolchain, sources, &unit, tell).map_err(|failure| match failure {
+                    BuildFailure::Cargo(_) => machine(failure),
+                    _ => Failure::Input(format!("{}:{}: {failure}", system.source.display(), component.line)),
+                })?;
                 missing.insert(built)
             }
         };
@@ -238,22 +238,19 @@ pub struct Ran {
     pub took: Real,
 }
 
-/// What is shown of a machine while it runs: how far it has come, and
-#[derive(Clone, Copy, Debug)]
-pub struct Show {
-    /// the lines that components print.
-    pub console: bool,
+/// Who looks on while a machine runs.
+pub trait Onlooker {
+    /// Whether he wants the lines that components print.
+    fn listens(&self) -> bool;
+    /// A component printed this line.
+    fn printed(&mut self, line: &str);
+    /// The run has come to this time.
+    fn reached(&mut self, now: Duration);
 }
 
 /// Boots the machine, waits for its end and collects the trace.
-pub fn boot(
-    system: &System,
-    kernel: &Path,
-    image: &Image,
-    results: &Results,
-    show: Option<Show>,
-) -> Result<Ran, Failure> {
-    boot_with(system, (kernel, image), results, show, Emulation::Plain)
+pub fn boot(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Ran, Failure> {
+    boot_with(system, (kernel, image), results, None, Emulation::Plain)
 }
 
 /// How the emulator executes a system.
@@ -267,16 +264,16 @@ pub enum Emulation {
     Concurrent(Option<OsString>),
 }
 
-/// The same, executed so.
+/// The same with somebody who looks on, executed so.
 pub fn boot_with(
     system: &System,
     (kernel, image): (&Path, &Image),
     results: &Results,
-    show: Option<Show>,
+    onlooker: Option<&mut dyn Onlooker>,
     emulation: Emulation,
 ) -> Result<Ran, Failure> {
     let models = matches!(emulation, Emulation::PlugIn(_));
-    let ended = start(system, (kernel, image), results, show, PATIENCE, emulation)?;
+    let ended = start(system, (kernel, image), results, onlooker, PATIENCE, emulation)?;
     if !WHOLE_RUN.contains(&ended.code) {
         let words = fs::read(results.file(LOG)).unwrap_or_default();
         let words = watch::tail(&String::from_utf8_lossy(&words), 20);
@@ -311,7 +308,7 @@ pub fn start(
     system: &System,
     (kernel, image): (&Path, &Image),
     results: &Results,
-    show: Option<Show>,
+    mut onlooker: Option<&mut dyn Onlooker>,
     patience: Real,
     emulation: Emulation,
 ) -> Result<Ended, Failure> {
@@ -339,20 +336,16 @@ pub fn start(
         plug_in,
     };
     let watch = Watch::over(&image.facts, patience);
-    let mut bar = show.map(|_| progress::Run::new("run", system.duration));
-    let shown = show.filter(|show| show.console);
-    let mut console = shown.map(|_| Console::new(boot.log(), &image.facts.components));
+    let listens = onlooker.as_ref().is_some_and(|it| it.listens());
+    let mut console = listens.then(|| Console::new(boot.log(), &image.facts.components));
     let ended = watch::run(&boot, watch, &mut |seen| {
-        if let Some(bar) = &mut bar {
+        if let Some(onlooker) = &mut onlooker {
             for line in console.as_mut().map(Console::look).unwrap_or_default() {
-                bar.aside(|| lines::line("console", line));
+                onlooker.printed(&line);
             }
-            bar.tell(seen.now.since(tactus_time::Instant::ZERO));
+            onlooker.reached(seen.now.since(tactus_time::Instant::ZERO));
         }
     });
-    if let Some(bar) = bar {
-        bar.end();
-    }
     ended.map_err(machine)
 }
 

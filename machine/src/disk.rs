@@ -1,59 +1,9 @@
-//! Disks in the words of the terminal: what the check says of them, what a component of the machine told of them, and what
-//! became of their promises.
+//! Disks: what a component of the machine told of them, held against what they decide by their own rules.
 
-use crate::lines::{self, brief, grouped};
 use std::collections::HashSet;
-use tactus_analysis::{DiskCheck, DiskClientVerdict};
-use tactus_disk::{DiskSetup, Policy};
-use tactus_model::System;
+use tactus_disk::DiskSetup;
 use tactus_time::{Duration, Instant};
-use tactus_trace::{DiskClientSummary, DiskFate, DiskInput, DiskSummary, DiskTrace, Served, Summary};
-
-/// `disk     log: G-MATRIX 4 on source-10k · 27.1 % at most · 3 of 4 clients promised      accepted`
-pub fn lines(system: &System, checks: &[DiskCheck]) {
-    for (disk, check) in system.disks.iter().zip(checks) {
-        let queue = match disk.queue {
-            Policy::GMatrix(k) => format!("G-MATRIX {k}"),
-            _ => "EDF".to_string(),
-        };
-        let promised = check.clients.iter().filter(|client| client.bound.is_some()).count();
-        let (share, all) = (check.share as f64 / 10.0, check.clients.len());
-        let what = format!("{}: {queue} on {} · {share:.1} % at most", disk.name, disk.drive.name());
-        match &check.refused {
-            None => lines::line(
-                "disk",
-                format!("{what}      {}: {promised} of {all} clients promised", lines::good("accepted")),
-            ),
-            Some((line, why)) => {
-                lines::line("disk", format!("{what}      {}", lines::bad("not accepted")));
-                lines::line("", format!("{}:{line}: {why}", system.source.display()));
-            }
-        }
-    }
-}
-
-/// Every client with its bound.
-pub fn table(checks: &[DiskCheck]) -> String {
-    let head = ["disk", "client", "one request", "deadline", "bound", ""];
-    let row = |disk: &DiskCheck, client: &DiskClientVerdict| {
-        let holds = match (client.deadline, client.bound) {
-            (None, _) => "best-effort",
-            (Some(_), Some(_)) => "holds",
-            (Some(_), None) => "fails",
-        };
-        vec![
-            disk.name.clone(),
-            client.name.clone(),
-            brief(client.service),
-            client.deadline.map_or("–".to_string(), brief),
-            client.bound.map_or("–".to_string(), |bound| format!("response ≤ {}", brief(bound))),
-            holds.to_string(),
-        ]
-    };
-    let rows: Vec<_> =
-        checks.iter().flat_map(|disk| disk.clients.iter().map(move |client| row(disk, client))).collect();
-    lines::table(&head, &rows)
-}
+use tactus_trace::{DiskInput, DiskTrace, Served};
 
 /// What components told of the disks on the machine's console.
 pub struct Published {
@@ -103,11 +53,22 @@ fn said_by(console: &str, speaker: usize) -> Vec<String> {
     lines
 }
 
+/// How many requests were compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compared {
+    /// Each of these is the simulation's.
+    pub same: u64,
+    /// These at the end were not told.
+    pub untold: u64,
+    /// These were asked by components.
+    pub asked: u64,
+}
+
 /// Decides anew what became of each request, on the host: the disk's own requests follow from the file, what components asked is an
 /// input. Holds what the machine told against it: request for request the same decisions at the same instants. The machine may not
 /// have told of the last ones yet; if it has, the request at the drive when the run ended is added.
-pub fn compare(setups: &[DiskSetup], told: &mut Published, duration: Duration) -> Result<String, String> {
-    let (mut same, mut rest, mut asked) = (0, 0, 0);
+pub fn compare(setups: &[DiskSetup], told: &mut Published, duration: Duration) -> Result<Compared, String> {
+    let mut all = Compared { same: 0, untold: 0, asked: 0 };
     for (disk, (run, inputs)) in told.disks.iter_mut().zip(&told.inputs).enumerate() {
         let setup = setups.iter().find(|it| it.number as usize == disk);
         let station = setup.and_then(|it| it.station(true)).ok_or("the drive cannot be simulated")?;
@@ -125,18 +86,16 @@ pub fn compare(setups: &[DiskSetup], told: &mut Published, duration: Duration) -
                 simulated.get(n)
             ));
         }
-        same += served.len() as u64;
+        all.same += served.len() as u64;
         let (unanswered, untold): (Vec<Served>, Vec<Served>) =
             simulated[served.len()..].iter().partition(|it| it.outcome.is_none());
-        rest += untold.len() as u64;
+        all.untold += untold.len() as u64;
         if untold.is_empty() {
             served.extend(unanswered);
         }
-        asked += inputs.len() as u64;
+        all.asked += inputs.len() as u64;
     }
-    let rest = if rest == 0 { String::new() } else { format!("; {} at the end were not told", grouped(rest)) };
-    let asked = if asked == 0 { String::new() } else { format!(", {} asked by components", grouped(asked)) };
-    Ok(format!("each of {} requests is the simulation's{asked}{rest}", grouped(same)))
+    Ok(all)
 }
 
 /// What the machine told, with what was asked and had not ended when the run did.
@@ -162,36 +121,11 @@ pub fn whole(told: Published, end: Instant) -> Vec<DiskTrace> {
     all
 }
 
-/// What became of the disks' promises; nothing where there are none.
-pub fn verdict(summary: &Summary) -> String {
-    if summary.disks.is_empty() {
-        return String::new();
-    }
-    let head = ["disk", "client", "requests", "failed", "missed", "worst response", "deadline", "promised", ""];
-    let rows: Vec<_> =
-        summary.disks.iter().flat_map(|disk| disk.clients.iter().map(move |client| row(disk, client))).collect();
-    lines::table(&head, &rows)
-}
-
-fn row(disk: &DiskSummary, client: &DiskClientSummary) -> Vec<String> {
-    let void = client.bound.is_some() && matches!(disk.fate, DiskFate::Void) && client.void > 0;
-    vec![
-        disk.name.clone(),
-        client.name.clone(),
-        grouped(client.requests),
-        grouped(client.failed),
-        grouped(client.missed),
-        client.response.map_or("–".to_string(), |response| brief(response.max)),
-        client.deadline.map_or("–".to_string(), brief),
-        client.bound.map_or("–".to_string(), |bound| format!("≤ {}", brief(bound))),
-        if void { "void".to_string() } else { String::new() },
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
+    use tactus_model::System;
 
     #[test]
     fn only_the_component_that_serves_a_disk_tells_of_it_whoever_breaks_its_lines() {
@@ -231,7 +165,7 @@ mod tests {
         let station = setups[0].station(true).expect("a drive");
         let run = tactus_sim::disk::disk(station, system.duration);
         let mut told = Published { disks: vec![run], inputs: vec![Vec::new()] };
-        assert!(compare(&setups, &mut told, system.duration).is_ok_and(|words| words.starts_with("each of ")));
+        assert!(compare(&setups, &mut told, system.duration).is_ok_and(|all| all.same > 0));
         told.disks[0].power_cuts.push(Instant::ZERO);
         let wrong = compare(&setups, &mut told, system.duration).expect_err("no power cut is in the file");
         assert_eq!(wrong, "disk 0, power cut 0: the machine has it at 0 ns, the simulation None");

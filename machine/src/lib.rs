@@ -1,5 +1,5 @@
 //! The machine that systems run on: the toolchain that builds for it, the emulator that is it, and the memory in which a run leaves
-//! its trace; and how a command tells what it does and how it went.
+//! its trace. Nothing here writes to a terminal: whoever waits is told by what he hands in.
 #![forbid(unsafe_code)]
 
 pub mod boot;
@@ -10,13 +10,10 @@ pub mod disk;
 pub mod emulator;
 pub mod failure;
 pub mod heaps;
-pub mod lines;
 pub mod lock;
 mod patience;
 pub mod place;
 pub mod probe;
-pub mod progress;
-pub mod promise;
 pub mod results;
 pub mod rings;
 pub mod schedulers;

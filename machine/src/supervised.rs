@@ -27,7 +27,7 @@ const WORD: &str = "--with-parent";
 const WORD_OF_KEEPER: &str = "--keep-with-parent";
 
 /// Exit status where the program cannot be started, as shells have it.
-const CANNOT_START: u8 = 127;
+pub const CANNOT_START: u8 = 127;
 
 /// A command that starts `program` so that it ends with this process. Words can be added as to the program itself.
 ///
@@ -49,21 +49,20 @@ fn started_with(word: &str, program: &OsStr) -> Command {
 }
 
 /// Becomes the program if the words of this process ask for it; returns only where they do not, or where it cannot be started.
-pub fn become_program() -> Option<ExitCode> {
+pub fn become_program() -> Option<io::Result<ExitCode>> {
     let mut words = std::env::args_os().skip(1);
     let word = words.next().filter(|word| word == WORD || word == WORD_OF_KEEPER)?;
     let parent = words.next()?.to_str()?.parse().ok().and_then(Pid::from_raw)?;
     let program = words.next()?;
     let error = if word == WORD_OF_KEEPER {
         match keep(parent, &program, words) {
-            Ok(status) => return Some(status),
+            Ok(status) => return Some(Ok(status)),
             Err(error) => error,
         }
     } else {
         become_with(parent, program, words)
     };
-    crate::lines::note("tactus", error);
-    Some(ExitCode::from(CANNOT_START))
+    Some(Err(error))
 }
 
 fn become_with(parent: Pid, program: OsString, words: impl Iterator<Item = OsString>) -> io::Error {

@@ -19,12 +19,14 @@ use tactus_machine::boot::{collect, compile_system, image, machine, start, Emula
 use tactus_machine::build::{Programs, Sources};
 use tactus_machine::emulator::LOG;
 use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::place;
 use tactus_machine::probe::Probe;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
-use tactus_machine::{lines, place};
 use tactus_model::{Costs, System};
 use tactus_plan::{plan, RunPlan};
+use tactus_terminal::lines;
+use tactus_terminal::progress::waiting;
 
 /// How long a machine may show no progress.
 const PATIENCE: Real = Real::from_secs(20);
@@ -130,7 +132,9 @@ struct Built<'a> {
 impl<'a> Built<'a> {
     fn of(sources: &'a Sources, subject: &'a Subject) -> Result<Built<'a>, Failure> {
         let (system, plan) = read(sources, subject, 0)?;
-        let (ours, users) = compile_system(sources, &system, &plan, Network::default())?;
+        let (ours, users) = waiting("build", "kernel and components", |tell| {
+            compile_system(sources, &system, &plan, (Network::default(), tell))
+        })?;
         let probe = Probe::build(&Toolchain::find().map_err(machine)?, &place::root()?).map_err(machine)?;
         Ok(Built { sources, subject, probe, ours, users })
     }

@@ -34,16 +34,17 @@ use tactus_machine::costs::{self, Seen};
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lock::FolderLock;
-use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::Network;
-use tactus_machine::{lines, place, schedulers};
+use tactus_machine::{place, schedulers};
 use tactus_model::{Costs, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
 use tactus_sim::compare::{compare, explain, Cause, Comparison};
 use tactus_sim::simulate_with_steps;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tactus_trace::{Fate, PromiseSummary, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
@@ -70,7 +71,7 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let folder = arguments.out.clone().unwrap_or_else(|| place::results("agree"));
     let _lock = FolderLock::take(&folder)?;
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::Fetching);
+    let programs = compile_ours(&|text| wait.tell(text), Network::Fetching);
     wait.end();
     let programs = programs?;
     let next = AtomicU64::new(arguments.seed);
@@ -171,7 +172,7 @@ fn one(
     let raiser = system.components.iter().filter_map(|_| programs.get(RAISER).cloned());
     let (kernel, image) = image(&system, &promised, programs, &raiser.collect::<Vec<_>>())?;
     let results = Results::make(&folder.join(format!("{seed:0DIGITS$}")))?;
-    let ran = boot(&system, &kernel, &image, &results, None)?;
+    let ran = boot(&system, &kernel, &image, &results)?;
     let mut line = Line::of(seed, &system, accepted);
     let mut problems = judge(&system, &promised, &ran, &mut line, totals)?;
     line.problems = problems.len() as u64;

@@ -4,14 +4,15 @@ use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::colouring;
 use crate::subject;
+use crate::{disks, promise};
 use tactus_analysis::check::QUICK;
 use tactus_analysis::effort::Effort;
 use tactus_analysis::CacheDelay;
 use tactus_machine::boot::fits;
-use tactus_machine::disk;
+use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::{costs, lines, promise};
 use tactus_model::Costs;
+use tactus_terminal::lines;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
 const PATIENT: Effort = Effort::terms(1 << 40);
@@ -60,8 +61,8 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     promise::growth(&system, &check, &growth, arguments.growth);
     let disks = tactus_analysis::disks(&system);
     if !disks.is_empty() {
-        lines::line("disks", disk::table(&disks));
-        disk::lines(&system, &disks);
+        lines::line("disks", disks::table(&disks));
+        disks::lines(&system, &disks);
     }
     Ok(Outcome::held_if(check.accepted && disks.iter().all(|disk| disk.refused.is_none())))
 }

@@ -2,8 +2,8 @@
 
 use crate::arguments::Colours as Arguments;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::results::Results;
+use tactus_terminal::lines;
 
 /// Shows it.
 pub fn colours(arguments: &Arguments) -> Result<Outcome, Failure> {

@@ -3,7 +3,7 @@
 use crate::arguments::Convert;
 use tactus_formats::{read, write, Format, Options};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// Reads, changes what the options say, writes, and tells what was taken how and what was lost.
 pub fn convert(arguments: &Convert) -> Result<Outcome, Failure> {

@@ -1,14 +1,16 @@
 //! `tactus iso`: the system on a medium that boots a PC, by BIOS or by UEFI.
 
 use crate::arguments::Iso;
+use crate::promise::{can_run, promised};
 use crate::subject;
 use std::fs;
 use std::path::Path;
 use tactus_image::IsoError;
 use tactus_machine::boot::assemble;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::promise::{can_run, promised};
-use tactus_machine::{costs, lines, place, progress};
+use tactus_machine::{costs, place};
+use tactus_terminal::lines;
+use tactus_terminal::progress::{self, waiting};
 
 /// Checks, builds and writes the medium.
 pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
@@ -19,7 +21,9 @@ pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     if !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
-    let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
+    let (kernel, image) = waiting("build", "kernel and components", |tell| {
+        assemble(&system, &promised, arguments.building.network(), tell)
+    })?;
     // Where firmware may keep memory anywhere, only the kernel can tell what is free.
     let image = image.with_trace_anywhere();
     lines::line("build", image.sections_report());

@@ -1,17 +1,17 @@
 //! `tactus judge`: a trace of Linux, held against what the check promises.
 
 use crate::arguments::Judge;
+use crate::promise::promised;
 use crate::{subject, verdict};
 use std::fs;
 use tactus_linux::Recording;
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::place;
-use tactus_machine::promise::promised;
 use tactus_machine::results::Results;
 use tactus_model::System;
 use tactus_report::{Details, Kept};
+use tactus_terminal::lines;
 
 /// Judges the trace and writes the results.
 pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {

@@ -4,13 +4,13 @@ use crate::arguments::Monitor as Arguments;
 use std::fs;
 use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::results::Results;
 use tactus_model::System;
 use tactus_monitor::{
     Action, Built, Composed, Encoded, Encoding, LanguageError, Monitor, Occurrence, Property, Specification,
     SubjectKind, Verdict, DEFAULT_TABLE_LIMIT,
 };
+use tactus_terminal::lines;
 use tactus_trace::{Conclusion, Finding, Trace, View};
 
 /// Larger than any file of automata that a person wrote.

@@ -3,9 +3,9 @@
 use crate::arguments::NetworkRun as Arguments;
 use std::fmt::Write;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines::{self, brief, grouped};
 use tactus_model::network::Network;
 use tactus_network::verdict::{judge, Finding, Verdict, Wrong};
+use tactus_terminal::lines::{self, brief, grouped};
 
 /// Simulates the network and says what became of each application.
 pub fn network(arguments: &Arguments) -> Result<Outcome, Failure> {

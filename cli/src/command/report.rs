@@ -3,8 +3,8 @@
 use crate::arguments::Report;
 use crate::verdict;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::results::Results;
+use tactus_terminal::lines;
 
 /// Makes the report again.
 pub fn report(arguments: &Report) -> Result<Outcome, Failure> {

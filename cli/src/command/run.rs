@@ -2,26 +2,27 @@
 
 use crate::arguments::Run;
 use crate::measure;
+use crate::promise::{can_run, promised, through_caches};
 use crate::{subject, verdict};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration as Real;
 use tactus_image::Image;
-use tactus_machine::boot::{assemble, boot_with, details, machine, start, Emulation, Ran, Show, WHOLE_RUN};
+use tactus_machine::boot::{assemble, boot_with, details, machine, start, Emulation, Onlooker, Ran, WHOLE_RUN};
 use tactus_machine::console;
 use tactus_machine::disk;
 use tactus_machine::emulator::{Emulator, LOG};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines::{self, brief};
 use tactus_machine::probe::{self, Probe};
-use tactus_machine::progress;
-use tactus_machine::promise::{can_run, promised, through_caches, RunPlan};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
 use tactus_model::System;
+use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Kept};
+use tactus_terminal::lines::{self, brief};
+use tactus_terminal::progress::{self, waiting};
 use tactus_trace::{Trace, View};
 
 /// How long a run may take in real time where nothing tells how far it has come.
@@ -38,7 +39,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     }
 
     let emulator = Emulator::find().map_err(machine)?;
-    let (kernel, image) = assemble(&system, &promised, arguments.building.network())?;
+    let network = arguments.building.network();
+    let (kernel, image) =
+        waiting("build", "kernel and components", |tell| assemble(&system, &promised, network, tell))?;
     if let Some(mut view) = arguments.caches.then(|| through_caches(&system, &costs)).flatten() {
         // Budgets are what the policy was set up with.
         for (task, held) in view.tasks.iter_mut().zip(&promised.view.tasks) {
@@ -55,7 +58,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     if system.platform.root.is_some() {
         return run_with_own_root(&system, &kernel, &image, &results);
     }
-    let shown = Show { console: !arguments.no_console };
+    let mut shown = Shown { bar: progress::Run::new("run", system.duration), console: !arguments.no_console };
     // Without modelled caches nobody would count what some server depends on.
     let regulates = system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
     let caches = arguments.caches || regulates;
@@ -63,7 +66,9 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         true => Emulation::PlugIn(modelled(&system, &results, arguments.building.network())?),
         false => Emulation::Plain,
     };
-    let ran = boot_with(&system, (&kernel, &image), &results, Some(shown), emulation)?;
+    let ran = boot_with(&system, (&kernel, &image), &results, Some(&mut shown), emulation);
+    shown.bar.end();
+    let ran = ran?;
     let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
     if let Some(colours) = colours.as_mut().filter(|_| caches) {
         let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
@@ -185,9 +190,27 @@ fn disks(
             client.sporadic = it.buffer.is_some();
         }
     }
-    let compared = disk::compare(&promised.disk_setups, &mut told, system.duration);
+    let compared = disk::compare(&promised.disk_setups, &mut told, system.duration).map(crate::disks::compared);
     trace.disks = disk::whole(told, tactus_time::Instant::ZERO + system.duration);
     Ok(compared)
+}
+
+/// What is shown of a machine while it runs: how far it has come, and the lines that components print.
+struct Shown {
+    bar: progress::Run,
+    console: bool,
+}
+
+impl Onlooker for Shown {
+    fn listens(&self) -> bool {
+        self.console
+    }
+    fn printed(&mut self, text: &str) {
+        self.bar.aside(|| lines::line("console", text));
+    }
+    fn reached(&mut self, now: tactus_time::Duration) {
+        self.bar.tell(now);
+    }
 }
 
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what

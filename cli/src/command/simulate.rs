@@ -1,13 +1,11 @@
 //! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
 
 use crate::arguments::{duration, Simulate};
+use crate::promise::{can_run, promised};
 use crate::{subject, verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
-use tactus_machine::progress;
-use tactus_machine::promise::{can_run, promised};
 use tactus_machine::results::Results;
 use tactus_machine::{costs, place};
 use tactus_model::{Costs, System};
@@ -15,6 +13,8 @@ use tactus_monitor::{Action, Verdict};
 use tactus_plan::RunPlan;
 use tactus_record::RECORD_BYTES;
 use tactus_report::{Details, Kept};
+use tactus_terminal::lines;
+use tactus_terminal::progress;
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::{Conclusion, Trace, View};
 

@@ -15,9 +15,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::place;
 use tactus_machine::watch::tail;
+use tactus_terminal::lines;
 use tools::Tools;
 
 /// How many test programs are named with their time.
@@ -225,7 +225,7 @@ fn left_out(name: &str, why: &str) -> u64 {
 /// added to `slow` with their times.
 fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, String)>) -> Result<Count, Failure> {
     let (begin, used) = (Instant::now(), cost::of_children());
-    let progress = tactus_machine::progress::Wait::new(name, "");
+    let progress = tactus_terminal::progress::Wait::new(name, "");
     let output = command.stdin(Stdio::null()).output().map_err(|error| {
         Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
     })?;

@@ -4,8 +4,8 @@ use crate::arguments::Trace as Arguments;
 use std::fs;
 use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::results::Results;
+use tactus_terminal::lines;
 use tactus_time::{Duration, Instant};
 use tactus_trace::{Trace, View};
 

@@ -6,6 +6,8 @@ mod rig;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use tactus_machine::supervised;
+use tactus_terminal::lines;
 
 /// What compares and measures, beside the commands for a system.
 #[derive(Debug, Parser)]
@@ -31,8 +33,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    if let Some(status) = tactus_machine::supervised::become_program() {
-        return status;
+    if let Some(became) = supervised::become_program() {
+        return became.unwrap_or_else(|error| {
+            lines::note("tactus", error);
+            ExitCode::from(supervised::CANNOT_START)
+        });
     }
     let arguments = Arguments::parse();
     let result = match &arguments.command {
@@ -42,7 +47,7 @@ fn main() -> ExitCode {
     match result {
         Ok(outcome) => ExitCode::from(outcome.status()),
         Err(failure) => {
-            tactus_machine::lines::note("tactus", &failure);
+            lines::note("tactus", &failure);
             ExitCode::from(failure.status())
         }
     }

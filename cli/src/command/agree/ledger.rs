@@ -6,8 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use tactus_machine::failure::Failure;
-use tactus_machine::lines;
 use tactus_model::{policy_label, System};
+use tactus_terminal::lines;
 use tactus_time::Duration;
 
 /// The name of the file.

@@ -33,7 +33,7 @@ pub fn prepare(folder: &Path) -> Result<Python, String> {
     let program = bin.join("python");
     let complete = || works(bin.join("maturin"), &["--version"]) && works(&program, &["-c", "import pytest"]);
     if !complete() {
-        tactus_machine::lines::note(
+        tactus_terminal::lines::note(
             "test",
             format!("python: an environment with maturin and pytest in {}", folder.display()),
         );
@@ -53,7 +53,7 @@ pub fn prepare(folder: &Path) -> Result<Python, String> {
             return Err("maturin and pytest could not be fetched".into());
         }
         if !pip(&COMPARED) {
-            tactus_machine::lines::note(
+            tactus_terminal::lines::note(
                 "test",
                 "python: not everything to compare with could be fetched; those tests are left out",
             );

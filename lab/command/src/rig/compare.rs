@@ -7,8 +7,8 @@ use super::runs::Runs;
 use std::collections::BTreeSet;
 use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_rig::{names, Boxes, Finished, Line, Operation, Settings};
+use tactus_terminal::lines;
 
 /// What is plotted.
 const PLOTS: [Operation; 8] = [

@@ -5,10 +5,10 @@ use super::arguments::Compare;
 use std::fs;
 use std::process::{Command, Stdio};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
-use tactus_machine::progress::Work;
 use tactus_rig::count::{COUNTED, DIRECTORY_OPERATIONS, QUEUE_OPERATIONS};
 use tactus_rig::names::{DIRECTORIES, QUEUES};
+use tactus_terminal::lines;
+use tactus_terminal::progress::Work;
 
 /// How often an operation is done in a count.
 const ROUNDS: u64 = 2_000;

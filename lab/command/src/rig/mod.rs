@@ -15,9 +15,9 @@ mod task_set;
 use arguments::{Counted, Events, Mode, Rig, Stamp, What};
 use std::sync::Arc;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_rig::{names, Settings, Source};
 use tactus_sync::stamp::Serialise;
+use tactus_terminal::lines;
 
 /// Does what was asked.
 pub fn rig(arguments: &Rig) -> Result<Outcome, Failure> {

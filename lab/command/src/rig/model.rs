@@ -3,9 +3,9 @@
 
 use super::arguments::Model;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
-use tactus_machine::progress::Wait;
 use tactus_rig::names;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 
 /// How a structure moves lines of the cache, and who waits.
 struct Made {

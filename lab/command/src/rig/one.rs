@@ -5,8 +5,8 @@ use super::plots::Page;
 use super::rows;
 use super::runs::Runs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_rig::{merge, Boxes, Finished, Operation, Settings};
+use tactus_terminal::lines;
 
 /// Runs, tells, draws.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {

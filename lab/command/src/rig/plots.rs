@@ -172,7 +172,7 @@ impl Page {
         for power in low as u32..=high as u32 {
             let (value, at) = (10_u64.pow(power), bottom - (f64::from(power) - low) / (high - low) * height);
             writeln!(out, "<path d=\"M{left:.1} {at:.1}h{width:.1}\" stroke=\"#ddd\"/>")?;
-            let digits = tactus_machine::lines::grouped(value);
+            let digits = tactus_terminal::lines::grouped(value);
             let x = left - 5.0;
             writeln!(
                 out,

@@ -6,10 +6,10 @@ use super::runs::Runs;
 use super::{compare, rows};
 use std::sync::Arc;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::results::Results;
 use tactus_rig::replay::{About, Script};
 use tactus_rig::{merge, names, Finished, Line, Mode, Operation, Settings, Source};
+use tactus_terminal::lines;
 
 /// Replays, tells, draws.
 pub fn replay(arguments: &Replay) -> Result<Outcome, Failure> {

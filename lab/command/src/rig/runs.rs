@@ -1,9 +1,9 @@
 //! Runs of the rig one after another, with their progress.
 
 use tactus_machine::failure::Failure;
-use tactus_machine::lines;
-use tactus_machine::progress::Work;
 use tactus_rig::{names, Failed, Finished, Settings};
+use tactus_terminal::lines;
+use tactus_terminal::progress::Work;
 
 /// The length of one run, for the bar.
 const WHOLE: u64 = 1_000;

@@ -7,7 +7,7 @@ use crate::bdm::{self, Scheme, SOURCE};
 use clap::Args;
 use std::path::PathBuf;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 use tactus_time::Duration;
 
 /// Options of `study bdm`.

@@ -5,7 +5,7 @@ use crate::cache::page::{self, Findings, Scale};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// An experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tactus_machine::failure::Failure;
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 const DRIVER: &str = include_str!("dask_driver.py");
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tactus_disk::parameters::Model;
 use tactus_disk::{CacheSettings, Drive, Form, Geometry, LatencyMap, Policy};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 use tactus_time::Duration;
 
 /// Options of `study disk`.

@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use tactus_generate::Random;
 use tactus_machine::boot::{boot, boot_with, compile_ours, image, machine, Emulation, Ran};
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::place;
 use tactus_machine::probe::{readings, Probe};
-use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::schedulers;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_model::{Body, Costs, Demand, Machine, Migration, Policy, Scheduling, System, Task, TaskOrder};
 use tactus_plan::plan;
 use tactus_record::{EntryReason, EventKind};
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tactus_time::{CoreId, CoreSet, Duration, Instant};
 use tactus_trace::Trace;
 
@@ -324,7 +324,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     let head = format!("{cores} cores, {} sets of each size, {} each", arguments.sets, arguments.duration);
     lines::line("study", format!("overheads of EDF on the kernel: {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let built = compile_ours(&wait, Network::Fetching).and_then(|programs| Ok((programs, probe()?)));
+    let built = compile_ours(&|text| wait.tell(text), Network::Fetching).and_then(|programs| Ok((programs, probe()?)));
     wait.end();
     let (programs, probe) = built?;
     let total = (SPREADS.len() * arguments.tasks.len()) as u64 * arguments.sets;
@@ -352,7 +352,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                     let scheduler =
                         programs.get(&scheduler).ok_or_else(|| Failure::Machine(format!("there is no {scheduler}")))?;
                     if empty {
-                        let Ran { trace, .. } = boot(&system, &kernel, &image, &results, None)?;
+                        let Ran { trace, .. } = boot(&system, &kernel, &image, &results)?;
                         switches(&trace, &mut found);
                     } else {
                         let words = probe.counting(scheduler, results.folder()).map_err(machine)?;

@@ -15,9 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::place;
 use tactus_machine::stretches;
-use tactus_machine::{lines, place};
 use tactus_packets::{Series, Setup, STREAMS};
+use tactus_terminal::lines;
 
 /// Options of `study interrupts`.
 #[derive(Debug, Args)]

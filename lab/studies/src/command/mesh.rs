@@ -6,7 +6,7 @@ use crate::mesh::{Network, Outcome as Node, Received, Shape, Sharing};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 use tactus_time::Duration;
 
 /// How links are shared.

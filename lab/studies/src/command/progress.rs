@@ -1,8 +1,8 @@
 //! How far a study is and how long it will still take, on standard error.
 
 use std::time::Instant;
-use tactus_machine::lines;
-use tactus_machine::progress::Work;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Work;
 
 /// Work of a known number of pieces.
 pub struct Progress {

@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bench",
         &[
             "machine",
+            "cli/terminal",
             "crates/plan",
             "crates/analysis",
             "crates/trace",
@@ -77,6 +78,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "os/components/bench-book",
         ],
     ),
+    ("cli/terminal", &[]),
     ("probe", &["crates/cache", "os/abi"]),
     ("os/abi", &[]),
     ("os/kernel", &["os/abi", "crates/monitor", "crates/sync"]),

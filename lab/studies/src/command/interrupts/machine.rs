@@ -11,7 +11,6 @@ use tactus_machine::build::{build, Programs, Unit};
 use tactus_machine::emulator::{Board, Boot, Execution, IMAGE};
 use tactus_machine::failure::Failure;
 use tactus_machine::place;
-use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::{self, Watch};
@@ -19,6 +18,7 @@ use tactus_model::System;
 use tactus_packets::counts::{add_from, Totals, ALL, BINS};
 use tactus_packets::queue::MOST;
 use tactus_packets::{Parameters, Setup};
+use tactus_terminal::progress::Wait;
 
 /// How long a run may take in real time: it shows no progress.
 const PATIENCE: Real = Real::from_secs(120);

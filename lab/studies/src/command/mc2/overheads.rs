@@ -10,9 +10,7 @@ use std::path::PathBuf;
 use tactus_machine::boot::{boot, compile, compile_ours, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
 use tactus_machine::place;
-use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::schedulers::PACKAGE;
 use tactus_machine::toolchain::Network;
@@ -20,6 +18,8 @@ use tactus_model::Costs;
 use tactus_plan::plan;
 use tactus_policy::programs::MixedCriticalityOnMulticore;
 use tactus_policy::Named;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tactus_time::Duration;
 
 /// Options of `study mc2-overheads`.
@@ -119,9 +119,15 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
     );
     lines::line("study", format!("overheads of MC², {head}"));
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::Fetching).and_then(|mut programs| {
+    let programs = compile_ours(&|text| wait.tell(text), Network::Fetching).and_then(|mut programs| {
         let (lab, variants) = (place::root()?.join("lab"), ["tactus-mc2-variants"]);
-        programs.extend(compile(&wait, Network::Fetching, &lab, &variants, Some("tactus-mc2-variants/machine"))?);
+        programs.extend(compile(
+            &|text| wait.tell(text),
+            Network::Fetching,
+            &lab,
+            &variants,
+            Some("tactus-mc2-variants/machine"),
+        )?);
         Ok(programs)
     });
     wait.end();
@@ -173,7 +179,7 @@ fn one(arguments: &Arguments, programs: &Programs, point: &Point, machine: u16) 
     }
     let (kernel, image) = image(&system, &promised, programs, &[])?;
     let results = Results::make(&arguments.out.join(format!("machine-{machine}")))?;
-    let Ran { trace, .. } = boot(&system, &kernel, &image, &results, None)?;
+    let Ran { trace, .. } = boot(&system, &kernel, &image, &results)?;
     let _ = std::fs::remove_dir_all(arguments.out.join(format!("machine-{machine}")));
     if trace.dropped.iter().any(|dropped| *dropped > 0) {
         return Err(Failure::Machine(format!("{}: the trace did not fit; shorten the runs", system.name)));

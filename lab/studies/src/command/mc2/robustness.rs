@@ -12,14 +12,14 @@ use tactus_machine::boot::{boot, compile_ours, image, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::lines;
-use tactus_machine::progress::Wait;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::Network;
 use tactus_model::{Costs, System};
 use tactus_plan::plan;
 use tactus_record::Sink;
 use tactus_sim::simulate_into;
+use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tactus_time::{Duration, TaskId};
 
 /// Options of `study mc2-robustness`.
@@ -208,7 +208,7 @@ fn write(arguments: &Arguments, found: &[Vec<Levels>], rows: &[Row], head: &str)
 fn programs() -> Result<Programs, Failure> {
     Emulator::find().map_err(|error| Failure::Machine(error.to_string()))?;
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&wait, Network::Fetching);
+    let programs = compile_ours(&|text| wait.tell(text), Network::Fetching);
     wait.end();
     programs
 }
@@ -223,7 +223,7 @@ fn on_kernel(arguments: &Arguments, programs: &Programs) -> Result<(String, bool
         let promised = plan(&system, &tactus_analysis::check(&system, &free), &free);
         let (kernel, image) = image(&system, &promised, programs, &[])?;
         let folder = arguments.out.join("machine");
-        let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?, None)?;
+        let Ran { trace, .. } = boot(&system, &kernel, &image, &Results::make(&folder)?)?;
         let _ = std::fs::remove_dir_all(folder);
         let mut tally = Tally::new(&system);
         trace.cores.iter().flatten().for_each(|record| tally.record(*record));

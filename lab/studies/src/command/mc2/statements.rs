@@ -1,7 +1,7 @@
 //! The source's statements on robustness (21 to 24), each with what came out and whether it holds.
 
 use super::robustness::{Levels, MEANS};
-use tactus_machine::lines;
+use tactus_terminal::lines;
 
 /// A statement beside what came out.
 pub struct Row {

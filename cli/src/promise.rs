@@ -1,13 +1,14 @@
 //! What a check found, as people read it, and what follows from it for a run.
 
-use crate::lines::{self, brief};
+use crate::disks;
 use tactus_analysis::check::added_by_others;
 use tactus_analysis::inflation::working_sets::WorkingSets;
 use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskCheck, TaskVerdict};
 use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::costs::CostModel;
 use tactus_plan::plan;
-pub use tactus_plan::RunPlan;
+use tactus_plan::RunPlan;
+use tactus_terminal::lines::{self, brief};
 use tactus_time::{Duration, Level};
 use tactus_trace::View;
 
@@ -17,7 +18,7 @@ pub fn promised(system: &System, costs: impl Into<CostModel>) -> RunPlan {
     let check = tactus_analysis::check(system, &costs.counted);
     line(system, &check);
     let promised = plan(system, &check, costs);
-    crate::disk::lines(system, &promised.disks);
+    disks::lines(system, &promised.disks);
     promised
 }
 

@@ -45,6 +45,14 @@ impl Wait {
     }
 }
 
+/// Does work that tells what it does, and shows that.
+pub fn waiting<R>(key: &str, text: &str, work: impl FnOnce(&(dyn Fn(&str) + Sync)) -> R) -> R {
+    let wait = Wait::new(key, text);
+    let result = work(&|text| wait.tell(text));
+    wait.end();
+    result
+}
+
 /// Work of known length, in whatever unit.
 pub struct Work {
     key: String,
