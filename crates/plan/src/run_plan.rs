@@ -7,8 +7,8 @@ use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
-    policy_label, Body, Change, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server, System,
-    SystemRevision, Task,
+    policy_label, Body, Change, Channel, ChannelKind, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server,
+    System, SystemRevision, Task,
 };
 use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
 use tactus_task::{Release, WaitLimit};
@@ -237,12 +237,30 @@ fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
         name: verdict.name.clone(),
         tasks: verdict.tasks.iter().map(|n| TaskId(*n as u16)).collect(),
         told: verdict.told.clone(),
+        samples: samples(system, verdict),
         client: verdict.client,
         // The first one's come from outside.
         by_message: verdict.tasks.iter().skip(1).filter(by_message).map(|n| TaskId(*n as u16)).collect(),
         deadline: verdict.deadline,
         bound: verdict.promise,
     }
+}
+
+/// The sampling channels by which a task of the chain tells the next one; none where another kind of channel does too.
+fn samples(system: &System, verdict: &ChainVerdict) -> Vec<(TaskId, u8)> {
+    let mut found = Vec::new();
+    for (pair, _) in verdict.tasks.windows(2).zip(&verdict.told).filter(|(_, told)| **told && verdict.client.is_none())
+    {
+        let leads = |(n, it): &(usize, &Channel)| {
+            let to = it.destinations.iter().any(|port| port.task == pair[1]);
+            it.source.task == pair[0] && to && verdict.channel.is_none_or(|own| own == *n)
+        };
+        let all: Vec<_> = system.channels.iter().enumerate().filter(leads).collect();
+        if all.iter().all(|(_, it)| matches!(it.kind, ChannelKind::Sampling { .. })) {
+            found.extend(all.iter().map(|(n, _)| (TaskId(pair[0] as u16), *n as u8)));
+        }
+    }
+    found
 }
 
 fn task_view(task: &Task, verdict: &TaskCheck, work: [Duration; 4], budget: Option<Duration>) -> TaskView {

@@ -246,7 +246,7 @@ pub enum CallRefusal {
     /// It signals a request or an answer that it has not sent.
     NotSent = 2,
     /// Its jobs have written less often than they ended to a sampling channel that they are to write; told at the end of the run. The
-    /// record's `job`: how often.
+    /// record's `job`: how often; its `level`: the channel's number.
     NotWritten = 3,
 }
 

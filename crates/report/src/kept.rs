@@ -116,6 +116,9 @@ struct StoredChain {
     /// Left out where none is told by messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     told: Vec<bool>,
+    /// Left out where none is told by a sampling channel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    samples: Vec<(u16, u8)>,
     /// Left out where it is no service's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<u16>,
@@ -336,6 +339,7 @@ fn store_chain(chain: &ChainView) -> StoredChain {
         tasks: chain.tasks.iter().map(|task| task.0).collect(),
         by_message: chain.by_message.iter().map(|task| task.0).collect(),
         told: if chain.told.contains(&true) { chain.told.clone() } else { Vec::new() },
+        samples: chain.samples.iter().map(|(task, channel)| (task.0, *channel)).collect(),
         client: chain.client,
         deadline_ns: chain.deadline.map(Duration::as_nanos),
         bound_ns: chain.bound.map(Duration::as_nanos),
@@ -348,6 +352,7 @@ fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> 
         None => Ok(ChainView {
             name: chain.name,
             client: chain.client,
+            samples: chain.samples.into_iter().map(|(task, channel)| (TaskId(task), channel)).collect(),
             told: match chain.told.len() {
                 0 => vec![false; chain.tasks.len().saturating_sub(1)],
                 _ => chain.told,
@@ -496,11 +501,18 @@ mod tests {
             tasks: vec![TaskId(0), TaskId(1)],
             by_message: vec![TaskId(1)],
             told: vec![false],
+            samples: Vec::new(),
             client: None,
             deadline: Some(duration),
             bound: Some(Duration::from_millis(3)),
         };
-        let told = ChainView { told: vec![true], client: Some(2), deadline: None, ..chain.clone() };
+        let told = ChainView {
+            told: vec![true],
+            samples: vec![(TaskId(0), 3)],
+            client: Some(2),
+            deadline: None,
+            ..chain.clone()
+        };
         let chains = vec![chain, told];
         let service = tactus_trace::ServiceView {
             name: "storage".into(),

@@ -7,7 +7,7 @@ use crate::view::{ChainView, TaskView, Trace};
 use crate::Distribution;
 use serde::Serialize;
 use std::collections::HashMap;
-use tactus_record::{EventKind, InputKind, Record};
+use tactus_record::{CallRefusal, EventKind, InputKind, Record};
 use tactus_time::{Duration, Instant, TaskId};
 
 /// What became of a chain.
@@ -17,11 +17,12 @@ pub struct ChainSummary {
     pub name: String,
     /// Releases of its first task before the end of the run.
     pub begun: u64,
-    /// Of those, how many the last task completed.
+    /// Of those, how many the last task completed; no more than messages were written, where two jobs of a task or more wrote none.
     pub completed: u64,
-    /// Of those begun, how many were not complete in time: after the deadline, or unfinished at the end with the deadline past.
+    /// Of those begun, how many were not complete in time: after the deadline, or unfinished at the end with the deadline past, or complete
+    /// without a message.
     pub missed: u64,
-    /// From end to end, of those completed.
+    /// From end to end, of those completed; `null` where nothing tells which of them a message brought.
     pub response: Option<Distribution>,
     /// The deadline; `null` if there is none.
     #[serde(rename = "deadline_ns", serialize_with = "some_nanos")]
@@ -143,6 +144,36 @@ pub(crate) fn unsent<'j>(chain: &ChainView, jobs: &'j [Job], trace: &Trace) -> V
     found
 }
 
+/// A task of a chain that is to tell the next one something with each job, and wrote to sampling channels less often than that.
+pub(crate) struct Unwritten {
+    pub source: TaskId,
+    /// How many of all runs through the chain brought what it wrote, at most.
+    pub written: usize,
+}
+
+/// The one that wrote least, of the tasks that tell the next one something.
+pub(crate) fn unwritten(chain: &ChainView, jobs: &[Job], trace: &Trace) -> Option<Unwritten> {
+    let said = |r: &&Record| r.kind == EventKind::CallRefused && r.arg == CallRefusal::NotWritten as u64;
+    let said: Vec<&Record> = trace.cores.iter().flatten().filter(said).collect();
+    if said.is_empty() {
+        return None;
+    }
+    // How often it wrote, if that is told of each of its channels.
+    let written = |source: TaskId| {
+        let of = |(_, channel): &(TaskId, u8)| {
+            let record = said.iter().find(|r| r.task == Some(source) && r.level == *channel)?;
+            Some(record.job as usize)
+        };
+        chain.samples.iter().filter(|it| it.0 == source).map(of).sum::<Option<usize>>()
+    };
+    // A job that finds nothing to do has nothing to tell, nor has one that sets its partition up.
+    let ended =
+        |task: TaskId| jobs.iter().filter(|job| job.task == task && job.completed.is_some() && !job.idle).count();
+    let sources = chain.samples.iter().filter_map(|(source, _)| Some((*source, written(*source)?)));
+    let less = sources.filter(|(source, written)| written + 1 < ended(*source));
+    less.map(|(source, written)| Unwritten { source, written }).min_by_key(|it| it.written)
+}
+
 /// Counts them up. `end`: that of the run.
 pub(crate) fn sum_up(
     chain: &ChainView,
@@ -153,12 +184,16 @@ pub(crate) fn sum_up(
     let passages = passages(chain, tasks, jobs, trace);
     let mut responses: Vec<Duration> = passages.iter().filter_map(|it| Some(it.completed?.since(it.release))).collect();
     let late = |it: &&Passage| chain.deadline.is_some_and(|most| it.completed.unwrap_or(end).since(it.release) > most);
+    let late = passages.iter().filter(late).count();
+    let in_time = responses.iter().filter(|response| chain.deadline.is_some_and(|most| **response <= most)).count();
+    let brought = unwritten(chain, jobs, trace).map_or(usize::MAX, |it| it.written);
     ChainSummary {
         name: chain.name.clone(),
         begun: passages.len() as u64,
-        completed: responses.len() as u64,
-        missed: passages.iter().filter(late).count() as u64,
-        response: Distribution::of(&mut responses),
+        completed: responses.len().min(brought) as u64,
+        missed: (late + in_time.saturating_sub(brought)) as u64,
+        // Where some brought nothing, nothing tells which.
+        response: if responses.len() <= brought { Distribution::of(&mut responses) } else { None },
         deadline: chain.deadline,
         bound: chain.bound,
     }

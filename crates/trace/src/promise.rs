@@ -182,9 +182,13 @@ impl Case<'_> {
                 continue;
             };
             let mut first = true;
+            let mut unwritten = chains::unwritten(chain, self.jobs, self.trace);
             for passage in chains::passages(chain, &self.view.tasks, self.jobs, self.trace) {
                 let response = passage.completed.unwrap_or(self.end).since(passage.release);
-                let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else { continue };
+                let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else {
+                    self.without_message(&passage, unwritten.as_mut(), voids);
+                    continue;
+                };
                 let time = passage.release.saturating_add(limit);
                 let void = |job: &&Job| self.void[job.task.index()].ended(job, time, time);
                 if let Some(by) = passage.jobs.iter().find_map(void).or_else(|| self.uncounted(last)) {
@@ -205,6 +209,25 @@ impl Case<'_> {
             }
         }
         broken
+    }
+
+    /// A passage that was in time, of a chain of which a task wrote less often than its jobs ended: it is taken for one that brought something
+    /// while there are any. Of the others it is counted who is to blame.
+    fn without_message(
+        &self,
+        passage: &chains::Passage,
+        unwritten: Option<&mut chains::Unwritten>,
+        voids: &mut Vec<VoidBy>,
+    ) {
+        let (Some(unwritten), Some(_), Some(last)) = (unwritten, passage.completed, passage.jobs.last()) else {
+            return;
+        };
+        let source = unwritten.source.index();
+        if let Some(left) = unwritten.written.checked_sub(1) {
+            unwritten.written = left;
+        } else if let Some(by) = self.void[source].first(source) {
+            count(self.view, voids, by, last.task);
+        }
     }
 
     fn dropped(&self) -> Option<Broken> {

@@ -30,6 +30,8 @@ pub struct ChainVerdict {
     pub told: Vec<bool>,
     /// For a service: its client's number. The tasks are those that ask, and the one that answers.
     pub client: Option<u16>,
+    /// For a destination of a channel: the channel's number.
+    pub channel: Option<usize>,
     /// Its deadline from end to end; nothing for a channel whose latency the file does not limit.
     pub deadline: Option<Duration>,
     /// It never takes longer than this, while no task takes longer than the file assumes; nothing if one of its tasks has no
@@ -69,6 +71,7 @@ pub(super) struct Passage<'s> {
     pub what: &'static str,
     pub name: String,
     pub tasks: &'s [usize],
+    pub channel: Option<usize>,
     pub deadline: Option<Duration>,
     pub line: usize,
 }
@@ -77,7 +80,8 @@ pub(super) struct Passage<'s> {
 pub(super) fn check(system: &System, check: &mut Check) {
     for chain in &system.chains {
         let (name, tasks, line) = (chain.name.clone(), chain.tasks.as_slice(), chain.line);
-        one(system, &Passage { what: "chain", name, tasks, deadline: Some(chain.deadline), line }, check);
+        let deadline = Some(chain.deadline);
+        one(system, &Passage { what: "chain", name, tasks, channel: None, deadline, line }, check);
     }
     channels::check(system, check);
 }
@@ -119,6 +123,7 @@ pub(super) fn one(system: &System, passage: &Passage<'_>, check: &mut Check) {
         name: passage.name.clone(),
         tasks: members.to_vec(),
         client: None,
+        channel: passage.channel,
         deadline: *deadline,
         bound: total(&bound),
         promise: total(&|n| tasks[n].promise()),

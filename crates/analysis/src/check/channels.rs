@@ -42,12 +42,13 @@ impl fmt::Display for ChannelVerdict {
 
 /// Judges every channel: each destination is a chain of two.
 pub(super) fn check(system: &System, check: &mut Check) {
-    for channel in &system.channels {
+    for (number, channel) in system.channels.iter().enumerate() {
         for port in &channel.destinations {
             let tasks = [channel.source.task, port.task];
             let name = format!("{} to {}", channel.name, system.tasks[port.task].name);
             let (deadline, line) = (channel.latency, channel.line);
-            one(system, &Passage { what: "channel", name, tasks: &tasks, deadline, line }, check);
+            let channel = Some(number);
+            one(system, &Passage { what: "channel", name, tasks: &tasks, channel, deadline, line }, check);
         }
         messages(system, channel, check);
     }

@@ -62,6 +62,7 @@ fn one(system: &System, service: &Service, client: usize, check: &mut Check) {
         tasks: tasks.iter().copied().chain([server]).collect(),
         told: vec![true; tasks.len()],
         client: Some(service.first + client as u16),
+        channel: None,
         deadline: Some(service.latency),
         bound: total(&bound),
         promise: total(&|n| check.tasks[n].promise()),

@@ -14,6 +14,8 @@ pub struct ChainView {
     /// Of each task but the first, whether it is told by messages: the job that comes of one of the task before is the first that begins
     /// when that one is complete. Else job k is released by job k, or, where messages release jobs, by the job that sent the k-th.
     pub told: Vec<bool>,
+    /// The sampling channels by which a task tells the next one: the task, and the channel's number.
+    pub samples: Vec<(TaskId, u8)>,
     /// For a service: its client's number. The tasks are those that ask, and then the one that answers; a run through it goes from the
     /// release of the job that asks to the answer.
     pub client: Option<u16>,

@@ -4,6 +4,7 @@ mod common;
 mod merge;
 
 mod book;
+mod chains;
 mod check;
 mod damage;
 mod disks;

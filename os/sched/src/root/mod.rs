@@ -590,10 +590,11 @@ fn report_end<P: Policy>(running: Option<Borrowed<'static, Core<P>>>, cores: &'s
 fn tell_unwritten(state: &mut CoreState, now: Instant) {
     let CoreState { system, counts, ring, core, .. } = state;
     let ended = |task: TaskId| counts.get(task.index()).map_or(0, |counts| counts.finished);
-    for (task, written) in ports::sampled(&system.channels).filter(|(task, written)| *written < ended(*task)) {
+    let sampled = ports::sampled(&system.channels);
+    for (task, channel, written) in sampled.filter(|(task, _, written)| *written < ended(*task)) {
         let home = system.cards().get(task.index()).map(|card| card.home);
         if !home.is_some_and(|home| system.recovery.has_restarted(home)) {
-            quota::put_refusal((ring, *core), now, (task, written as u32), CallRefusal::NotWritten);
+            quota::put_unwritten((ring, *core), now, (task, written as u32), channel);
         }
     }
 }

@@ -40,9 +40,9 @@ pub fn is_sent(channels: &[Channel], call: EventCall) -> bool {
     channel.told.swap(written, Ordering::Relaxed) != written || channel.port.is_full()
 }
 
-/// The sources of sampling channels, and how often each has written.
+/// The sources of sampling channels, each channel's number, and how often its source has written.
 #[cold]
-pub fn sampled(channels: &[Channel]) -> impl Iterator<Item = (TaskId, u64)> + '_ {
+pub fn sampled(channels: &[Channel]) -> impl Iterator<Item = (TaskId, u8, u64)> + '_ {
     let sources = channels.iter().filter(|it| it.port.is_sampling());
-    sources.map(|it| (TaskId(it.port.writer() as u16), it.port.written()))
+    sources.map(|it| (TaskId(it.port.writer() as u16), it.port.channel() as u8, it.port.written()))
 }

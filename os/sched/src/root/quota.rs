@@ -127,7 +127,7 @@ impl Quotas {
         let Some(quota) = self.of(task) else { return };
         quota.refused = quota.refused.saturating_add(1);
         if quota.refused == 1 {
-            put_refusal((ring, core), clock::now(), (task, job), why);
+            put((ring, core), clock::now(), (task, job), (EventKind::CallRefused, why as u64));
         }
     }
 
@@ -140,9 +140,10 @@ impl Quotas {
     }
 }
 
-/// Records what the task did.
-pub fn put_refusal(ring: (&mut TraceRing, u8), time: Instant, job: (TaskId, u32), why: CallRefusal) {
-    put(ring, time, job, (EventKind::CallRefused, why as u64));
+/// Records that the task has written so often to a sampling channel only.
+pub fn put_unwritten((ring, core): (&mut TraceRing, u8), time: Instant, (task, written): (TaskId, u32), channel: u8) {
+    let (kind, arg, core) = (EventKind::CallRefused, CallRefusal::NotWritten as u64, CoreId(core));
+    ring.record(Record { time, arg, job: written, task: Some(task), kind, level: channel, core, ticket: 0 });
 }
 
 fn put((ring, core): (&mut TraceRing, u8), time: Instant, (task, job): (TaskId, u32), (kind, arg): (EventKind, u64)) {

@@ -106,12 +106,17 @@ fn a_source_of_a_sampling_channel_that_never_writes_is_told_and_one_that_does_is
     let silent = ("forgotten", "kind = 'sampling'\nrefresh-period = '15 ms'\nlatency = '60 ms'");
     let (_scratch, path) = pair("silent-source", 1, "", &[("attitude", SAMPLING), silent]);
     let run = Finished::run(&path, &[]);
-    let words = "20 jobs of gyro wrote 0 messages to a sampling channel";
+    let words = "void by gyro (its jobs wrote to a sampling channel 0 times, less often than they ended): 20 jobs";
     assert!(run.said.output.contains(words) && run.text("report.html").contains(words), "{}", run.said.output);
     let of = |name: &str| run.summary.task(name).json().clone();
     assert_eq!(of("gyro")["written"], 0, "{}", of("gyro"));
     assert!(of("gyro")["void"].as_str().is_some_and(|why| why.contains("sampling channel 0 times")), "{}", of("gyro"));
     assert!(of("elevator")["written"].is_null() && of("elevator")["void"].is_null());
+    // Of the one channel all messages came, of the other one none.
+    let [attitude, forgotten] = [0, 1].map(|n| run.summary.json["chains"][n].clone());
+    assert!(attitude["completed"] == 20 && attitude["missed"] == 0, "{attitude}");
+    assert!(forgotten["completed"] == 0 && forgotten["missed"] == 20 && forgotten["response"].is_null(), "{forgotten}");
+    assert_eq!(run.summary.outcome(), "void");
     let (_scratch, path) = pair("writing-source", 1, "", &[("attitude", SAMPLING)]);
     let honest = Finished::run(&path, &[]);
     assert!(!honest.said.output.contains("to a sampling channel"), "{}", honest.said.output);
