@@ -50,7 +50,7 @@ fn read(path: &str) -> String {
 fn written() -> Vec<(String, Vec<String>)> {
     let folder = fs::read_dir(root().join("crates/trace/src/summary")).expect("the folder of the summary");
     let mut files: Vec<String> = folder.flatten().map(|it| fs::read_to_string(it.path()).expect("a file")).collect();
-    files.extend(["summary", "chains", "heap"].map(|name| read(&format!("crates/trace/src/{name}.rs"))));
+    files.extend(["summary", "chains", "view/heap"].map(|name| read(&format!("crates/trace/src/{name}.rs"))));
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for text in &files {
         let (mut serialised, mut separator, mut renamed) = (false, "_", None);
