@@ -305,7 +305,10 @@ impl TaskState {
 
     /// The core that runs the job was entered. Whether a release had been left to it.
     pub(super) fn is_looked_at(&mut self) -> bool {
-        self.would_be_left_out() && core::mem::take(&mut self.left_to_core)
+        // Nearly none is left to its core.
+        let is = self.left_to_core && self.would_be_left_out();
+        self.left_to_core &= !is;
+        is
     }
 
     /// Whether the job is to be killed and its time has come.

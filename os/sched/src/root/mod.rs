@@ -531,7 +531,8 @@ fn tell_counters<P: Policy>(
 #[inline(never)]
 fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, reason: EntryReason) -> ClockReading {
     let (look, core) = (state.look, CoreId(state.core));
-    let idle = core::mem::take(&mut state.idled) && reason == EntryReason::Complete;
+    // Only a tree has partitions, whose processes say so.
+    let idle = P::RESOURCES && core::mem::take(&mut state.idled) && reason == EntryReason::Complete;
     let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle };
     if idle {
         note_idle(state);
