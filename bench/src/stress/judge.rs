@@ -1,14 +1,15 @@
 //! Judgement of a run of cores that execute at the same time: only what does not depend on how long anything takes.
 
-use tactus_machine::boot::{Ran, WHOLE_RUN};
+use std::collections::BTreeMap;
+use tactus_machine::boot::{machine, Ran, WHOLE_RUN};
 use tactus_machine::failure::Failure;
 use tactus_machine::schedulers;
 use tactus_model::System;
 use tactus_plan::RunPlan;
-use tactus_record::EventKind;
+use tactus_record::{EventKind, Record, RequestEvent};
 use tactus_time::Duration;
 use tactus_trace::check::{self, Rule};
-use tactus_trace::Trace;
+use tactus_trace::{in_order, Trace};
 
 /// Longer than any run: how late something may be noticed on a host that gives its cores to others.
 const ANY_TIME: Duration = Duration::from_secs(3_600);
@@ -69,8 +70,16 @@ pub fn of_trace(system: &System, plan: &RunPlan, ran: &Ran) -> Result<Vec<String
     for trace in &ran.schedulers {
         found.extend(tickets(trace));
     }
-    if let Err(wrong) = schedulers::replay(system, &plan.setup, &ran.schedulers, ANY_TIME)? {
-        found.push(format!("a decision that is not the policy's: {wrong}"));
+    found.extend(answers(&ran.trace));
+    let monitors = tactus_trace::monitor(&plan.view, &ran.trace, &plan.view.monitors).map_err(machine)?;
+    let disputed = monitors.into_iter().filter_map(|it| Some((it.monitor, it.disputed?)));
+    found.extend(disputed.map(|(monitor, why)| format!("monitor {monitor}: {why}")));
+    // A core that the host lets begin when the run is over has decided nothing.
+    let begun = |records: &Vec<Record>| records.iter().any(|it| it.kind == EventKind::Enter);
+    if ran.schedulers.iter().all(|trace| trace.cores.iter().all(begun)) {
+        if let Err(wrong) = schedulers::replay(system, &plan.setup, &ran.schedulers, ANY_TIME)? {
+            found.push(format!("a decision that is not the policy's: {wrong}"));
+        }
     }
     Ok(found)
 }
@@ -82,6 +91,24 @@ fn tickets(trace: &Trace) -> Option<String> {
     all.sort_unstable();
     let wrong = all.iter().zip(1..).find(|(ticket, expected)| *ticket != expected);
     wrong.map(|(ticket, expected)| format!("a decision has ticket {ticket} where {expected} should come"))
+}
+
+/// No client of a service is answered more often than it has asked. It tells of a request when it has sent it, so that an answer from
+/// another core may be told of before.
+fn answers(trace: &Trace) -> Option<String> {
+    let (mut outstanding, mut wrong) = (BTreeMap::<u16, i64>::new(), None);
+    in_order(trace, |record| match RequestEvent::of(record) {
+        Some(RequestEvent::Request(client)) => *outstanding.entry(client).or_default() += 1,
+        Some(RequestEvent::Answer(client)) => {
+            let left = outstanding.entry(client).or_default();
+            *left -= 1;
+            if *left < -1 && wrong.is_none() {
+                wrong = Some(format!("client {client} is answered at {} and has not asked", record.time));
+            }
+        }
+        None => {}
+    });
+    wrong
 }
 
 #[cfg(test)]

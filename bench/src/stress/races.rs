@@ -37,7 +37,7 @@ pub const RACES: [Race; 14] = [
         file: "os/kernel/src/memory.rs",
         old: "return Err(Error::NotAllowed);\n    }\n    if BUSY.swap(true, Ordering::Acquire) {",
         new: "return Err(Error::NotAllowed);\n    }\n    if BUSY.load(Ordering::Acquire) {",
-        subject: "arena",
+        subject: "frames",
     },
     // A look and a store in place of a compare-and-exchange: a slot of two threads.
     Race {
@@ -83,8 +83,8 @@ pub const RACES: [Race; 14] = [
     Race {
         name: "looks-before-it-is-free",
         file: "os/kernel/src/upcall.rs",
-        old: "        upcall.release_as(state::BRAND | state::INACTIVE);\n        if brand.waits() {",
-        new: "        let waits = brand.waits();\n        upcall.release_as(state::BRAND | state::INACTIVE);\n        if waits {",
+        old: "    post_slots(core, &brand.path, slot::COMPLETED);\n    upcall.set(state::INACTIVE);\n    upcall.release();",
+        new: "    let waits = brand.waits();\n    post_slots(core, &brand.path, slot::COMPLETED);\n    upcall.set(state::INACTIVE);\n    upcall.release();\n    if !waits {\n        return;\n    }",
         subject: "relay",
     },
     // Nobody waits for the lock of what cores share.

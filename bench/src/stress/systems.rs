@@ -18,7 +18,7 @@ pub struct Subject {
 const CONCURRENT: &str = "tests/scenarios/concurrent/Cargo.toml";
 
 /// All of them.
-pub const SUBJECTS: [Subject; 6] = [
+pub const SUBJECTS: [Subject; 12] = [
     // Every call of the kernel, by a tree of schedulers, clients, a driver, a memory manager and those who restart.
     Subject { name: "arena", file: "examples/hostile/arena.toml", text: seeded, says: witness },
     // Triggers and notifications from one core to another.
@@ -29,8 +29,19 @@ pub const SUBJECTS: [Subject; 6] = [
     Subject { name: "channels", file: CONCURRENT, text: channels, says: no_panic },
     // A resource of three cores, and what it guards.
     Subject { name: "resource", file: CONCURRENT, text: resource, says: no_panic },
+    // Frames of a pool that three cores take, map, and give back.
+    Subject { name: "frames", file: CONCURRENT, text: frames, says: no_panic },
     // A component that runs on two cores, faults on one and restarts.
     Subject { name: "restarts", file: CONCURRENT, text: restarts, says: planned_panics },
+    // Requests and answers of two services, each on another core than some of its clients.
+    Subject { name: "services", file: "examples/services.toml", text: short, says: no_panic },
+    // Monitors whose events happen on two cores.
+    Subject { name: "monitors", file: "examples/monitored-loop/monitored-loop.toml", text: short, says: no_panic },
+    // Components that do harm, on the cores of MC², whose level C all cores share.
+    Subject { name: "saboteurs", file: "examples/hostile/hostile.toml", text: short, says: nothing },
+    // A scheduler in the third level of a tree that makes calls without end, and one that rewrites what the kernel reads.
+    Subject { name: "siege", file: "os/components/checklist/siege-4-hostile.toml", text: short, says: nothing },
+    Subject { name: "rewrite", file: "os/components/checklist/siege-4-rewrite.toml", text: short, says: nothing },
 ];
 
 fn as_it_is(_: u32, text: &str) -> String {
@@ -49,6 +60,11 @@ fn short(_: u32, text: &str) -> String {
         false => line,
     });
     lines.fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// Its components judge nothing.
+fn nothing(_: &str) -> Option<String> {
+    None
 }
 
 /// No component has found anything wrong.
@@ -81,6 +97,14 @@ fn component(name: &str, more: &str) -> String {
     format!("[[component]]\nname = \"{name}\"\ncrate = \".\"\n{more}\n")
 }
 
+/// The memory manager, with these services.
+fn memory(services: &str) -> String {
+    format!(
+        "[[component]]\nname = \"memory\"\ncrate = \"../../../os/components/services\"\nmemory-manager = true\n\
+         provides = [{services}]\n"
+    )
+}
+
 /// A task of a component: core, and period and execution time in microseconds.
 fn task(name: &str, component: &str, core: usize, [period, execution]: [u64; 2], more: &str) -> String {
     format!(
@@ -94,8 +118,8 @@ fn channels(_: u32, _: &str) -> String {
     head("channels", 2, "partitioned-edf")
         + &component("writer", attach)
         + &component("reader", attach)
-        + "[[component]]\nname = \"memory\"\ncrate = \"../../../os/components/services\"\nmemory-manager = true\n\
-           provides = [\"attach\"]\n[[buffer]]\nname = \"words\"\nsize = \"4 KiB\"\nbetween = [\"writer\", \"reader\"]\n"
+        + &memory("\"attach\"")
+        + "[[buffer]]\nname = \"words\"\nsize = \"4 KiB\"\nbetween = [\"writer\", \"reader\"]\n"
         + &task("writes", "writer", 0, [1_000, 800], "")
         + &task("reads", "reader", 1, [1_000, 800], "")
         + "[[channel]]\nname = \"queue\"\nkind = \"queuing\"\nsource = \"writes\"\ndestinations = [\"reads\"]\nsize = \"64 B\"\n\
@@ -104,15 +128,28 @@ fn channels(_: u32, _: &str) -> String {
 }
 
 fn resource(_: u32, _: &str) -> String {
-    let section = "sections = [{ resource = \"table\", after = \"5 us\", length = \"80 us\" }]";
+    let sections =
+        [5, 25, 45, 65].map(|after| format!("{{ resource = \"table\", after = \"{after} us\", length = \"15 us\" }}"));
+    let sections = format!("sections = [{}]", sections.join(", "));
     let tasks = (0..3).flat_map(|core| [("often", core, 700, 2), ("seldom", core, 1_900, 1)]);
     let tasks = tasks.map(|(name, core, period, priority)| {
-        task(&format!("{name}-{core}"), "holder", core, [period, 100], &format!("priority = {priority}\n{section}"))
+        task(&format!("{name}-{core}"), "holder", core, [period, 100], &format!("priority = {priority}\n{sections}"))
     });
     head("resource", 3, "partitioned-fp")
         + &component("holder", "")
         + "[[resource]]\nname = \"table\"\nprotocol = \"msrp\"\n"
         + &tasks.collect::<String>()
+}
+
+fn frames(_: u32, _: &str) -> String {
+    let parts = ["first", "second", "third"].into_iter().enumerate().map(|(core, name)| {
+        format!("[[buffer]]\nname = \"{name}\"\nsize = \"4 KiB\"\nbetween = [\"mapper\"]\n")
+            + &task(name, "mapper", core, [1_000, 800], "")
+    });
+    head("frames", 3, "partitioned-edf")
+        + &component("mapper", "uses = { attach = \"memory.attach\", detach = \"memory.detach\" }")
+        + &memory("\"attach\", \"detach\"")
+        + &parts.collect::<String>()
 }
 
 fn restarts(_: u32, _: &str) -> String {

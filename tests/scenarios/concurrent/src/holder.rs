@@ -12,8 +12,8 @@ tactus_rt::component! { job: work, services: [] }
 static HELD: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 fn work(job: &Job) {
-    for _ in 0..4 {
-        job.hold(0, || {
+    for section in 0..4 {
+        job.hold(section, || {
             let before = HELD[0].load(Relaxed);
             for count in &HELD {
                 assert_eq!(count.load(Relaxed), before, "two have the resource");
