@@ -221,6 +221,12 @@ fn every_byte_of_a_block_lies_in_a_frame_of_its_colour() {
                 assert_eq!(heap.give_back(block), Ok(colour));
             }
         }
+        // Up to the end of each heap.
+        for colour in (0..count).map(Colour) {
+            while let Ok(block) = heap.allocate(1, 0, colour) {
+                assert_eq!(colours.of(physical(block)), colour, "the block at {block:#x}");
+            }
+        }
         let touched: BTreeSet<_> = owner.iter().flatten().map(|colour| colour.0).collect();
         assert_eq!(touched.len(), usize::from(count));
     }

@@ -103,6 +103,8 @@ fn delivered_at_several_nodes_it_is_installed_once_and_a_newer_version_or_its_re
     for node in [0, 3, 5] {
         field.deliveries.push(delivery(100, node, package("light", 1, &old, 2, lamps()), &old));
     }
+    // Once more where it is installed.
+    field.deliveries.push(delivery(10_000, 2, package("light", 1, &old, 2, lamps()), &old));
     field.deliveries.push(delivery(20_000, 4, package("light", 2, &new, 2, lamps()), &new));
     // An owner that is late.
     field.deliveries.push(delivery(30_000, 1, package("light", 1, &old, 2, lamps()), &old));
@@ -112,6 +114,7 @@ fn delivered_at_several_nodes_it_is_installed_once_and_a_newer_version_or_its_re
     let times = |what: Happened| run.events.iter().filter(|(.., it)| *it == what).count();
     assert_eq!(times(Happened::Installed(name("light"), Version(1))), 6);
     assert_eq!(times(Happened::Removed(name("light"), Version(1))), 6);
+    assert_eq!(times(Happened::Refused(name("light"), Version(1), Refused::Known(Version(1)))), 1);
     assert_eq!(times(Happened::Refused(name("light"), Version(1), Refused::Known(Version(2)))), 1);
     // The last node was away when it was removed, and comes with the old version from a part of its own.
     field.deliveries.push(delivery(40_000, 0, package("light", 3, &[], 2, lamps()), &[]));

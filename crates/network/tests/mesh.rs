@@ -64,6 +64,19 @@ fn a_node_that_floods_is_held_to_its_limit_and_without_one_breaks_the_bounds_of_
     assert!(loud.iter().zip(table.bounds(&mesh, &flows)).all(|(it, bound)| it.longest <= bound && it.messages > 0));
 }
 
+#[test]
+fn what_lost_its_distance_on_the_way_keeps_a_message_longer_than_all_others_take_and_no_longer_than_its_bound() {
+    // From both ends of a row a flow of single flits to the middle, each held up by a long message that goes one node far.
+    let mesh = mesh(5, 1);
+    let flows = [flow(0, 1, 20, 60), flow(4, 3, 20, 60), flow(0, 2, 1, 3), flow(4, 2, 1, 3), flow(2, 2, 1, 61)];
+    let bound = rates::bounds(&mesh, &flows).expect("there is room")[4];
+    let traffic = with_rates(&mesh, &flows, &[Sender::Periodic(Cycles(0)); 5], Limit::Declared, Cycles(20_000));
+    let longest = traffic.expect("flows")[4].longest;
+    // Itself on the way in, and on the way out each of the three flows' messages once; between them a router.
+    let at_once = Cycles(1 + 3 + mesh.router.0);
+    assert!(at_once < longest && longest <= bound, "{longest:?} of {bound:?}");
+}
+
 fn meshes() -> impl Strategy<Value = (Mesh, Vec<Flow>, Vec<Sender>)> {
     (1..6_u32, 1..6_u32, 0..4_u64).prop_flat_map(|(columns, rows, router)| {
         let mesh = Mesh::new(columns, rows, Cycles(router)).expect("a mesh");
