@@ -478,7 +478,11 @@ pub struct Stress {
 
 /// Options of `test`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Test {
+    /// What is tested beside that
+    #[command(subcommand)]
+    pub beside: Option<TestBeside>,
     /// Do one kind of test alone
     #[arg(long, value_name = "KIND")]
     pub only: Option<TestKind>,
@@ -488,6 +492,21 @@ pub struct Test {
     /// Let the cargo in this folder do format and lints: Debian's has neither part
     #[arg(long, value_name = "FOLDER")]
     pub lints_by: Option<PathBuf>,
+}
+
+/// What ordinary tests leave out.
+#[derive(Debug, Subcommand)]
+pub enum TestBeside {
+    /// Take the mechanisms of statements away, one after the other, and see their tests fail
+    Mutants(Mutants),
+}
+
+/// Options of `test mutants`.
+#[derive(Debug, Args)]
+pub struct Mutants {
+    /// Statements or sources, as in 'disk 13' or epos; all if none is named
+    #[arg(value_name = "STATEMENT")]
+    pub statements: Vec<String>,
 }
 
 /// Options of `convert`.

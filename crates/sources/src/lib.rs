@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod evidence;
+pub mod mutant;
 pub mod page;
 mod read;
 pub mod relation;

@@ -181,7 +181,7 @@ impl fmt::Display for Statement {
 }
 
 /// A list, or a text that stands for a list of one.
-fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+pub(crate) fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrMany {
