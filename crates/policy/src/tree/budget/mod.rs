@@ -31,8 +31,9 @@ use super::timetable::Table;
 use tactus_task::{ServerKind, WhenIdle};
 use tactus_time::{Duration, Instant};
 
-/// What a kind remembers.
+/// What a kind remembers. The tag is a byte of its own: where it hides in unused values of a field, each call has to work it out.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 enum State {
     AtBoundaries(AtBoundaries),
     Sporadic(Sporadic),
