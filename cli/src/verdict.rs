@@ -2,8 +2,7 @@
 
 use tactus_terminal::lines::{self, brief, grouped};
 use tactus_trace::{
-    ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, PromiseSummary, Summary, TaskSummary,
-    Verdict,
+    ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, Promise, Summary, TaskSummary, Verdict,
 };
 
 /// The verdict and the table below it.
@@ -112,9 +111,9 @@ fn by_task(summary: &Summary) -> String {
 
 fn task_row(task: &TaskSummary) -> Vec<String> {
     let promised = match task.promise {
-        PromiseSummary::Response { bound } => format!("≤ {}", brief(bound)),
-        PromiseSummary::Tardiness { bound } => format!("late ≤ {}", brief(bound)),
-        PromiseSummary::None => "–".to_string(),
+        Promise::Response(bound) => format!("≤ {}", brief(bound)),
+        Promise::Tardiness(bound) => format!("late ≤ {}", brief(bound)),
+        Promise::None => "–".to_string(),
     };
     vec![
         task.name.clone(),

@@ -93,7 +93,7 @@ struct StoredTask {
     offset_ns: u64,
     period_ns: u64,
     deadline_ns: u64,
-    promise: StoredPromise,
+    promise: Promise,
     /// By level, A to D.
     assumed_ns: [Option<u64>; 4],
     budget_ns: Option<u64>,
@@ -174,32 +174,6 @@ impl StoredWaits {
 
     fn limit(self) -> WaitLimit {
         WaitLimit { most: self.most, longest: Duration::from_nanos(self.longest_ns) }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum StoredPromise {
-    Response { bound_ns: u64 },
-    Tardiness { bound_ns: u64 },
-    None,
-}
-
-impl StoredPromise {
-    fn of(promise: Promise) -> StoredPromise {
-        match promise {
-            Promise::Response(bound) => StoredPromise::Response { bound_ns: bound.as_nanos() },
-            Promise::Tardiness(bound) => StoredPromise::Tardiness { bound_ns: bound.as_nanos() },
-            Promise::None => StoredPromise::None,
-        }
-    }
-
-    fn promise(self) -> Promise {
-        match self {
-            StoredPromise::Response { bound_ns } => Promise::Response(Duration::from_nanos(bound_ns)),
-            StoredPromise::Tardiness { bound_ns } => Promise::Tardiness(Duration::from_nanos(bound_ns)),
-            StoredPromise::None => Promise::None,
-        }
     }
 }
 
@@ -324,7 +298,7 @@ fn store(task: &TaskView) -> StoredTask {
         offset_ns: task.offset.as_nanos(),
         period_ns: task.period.as_nanos(),
         deadline_ns: task.deadline.as_nanos(),
-        promise: StoredPromise::of(task.promise),
+        promise: task.promise,
         assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
         budget_ns: task.budget.map(Duration::as_nanos),
         minimum_ns: task.minimum.map(Duration::as_nanos),
@@ -380,7 +354,7 @@ fn restore(task: StoredTask) -> Result<TaskView, String> {
         offset: Duration::from_nanos(task.offset_ns),
         period: Duration::from_nanos(task.period_ns),
         deadline: Duration::from_nanos(task.deadline_ns),
-        promise: task.promise.promise(),
+        promise: task.promise,
         assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
         budget: task.budget_ns.map(Duration::from_nanos),
         minimum: task.minimum_ns.map(Duration::from_nanos),

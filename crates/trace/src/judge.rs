@@ -6,9 +6,7 @@ use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
 use crate::void::{void, Void};
-use crate::{
-    promise, schedule, Culprit, JobCounts, LevelSummary, Promise, PromiseSummary, Restart, Segment, SegmentKind,
-};
+use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, Restart, Segment, SegmentKind};
 use crate::{CoreSummary, Distribution, MonitorSummary, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{CallRefusal, EventKind, FaultKind, Record};
 use tactus_time::{Duration, Instant, Level, TaskId};
@@ -260,11 +258,7 @@ fn task_summary(
         exhausted: jobs.iter().map(|j| u64::from(j.exhausted)).sum(),
         refused: 0,
         written: None,
-        promise: match task.promise {
-            Promise::Response(bound) => PromiseSummary::Response { bound },
-            Promise::Tardiness(bound) => PromiseSummary::Tardiness { bound },
-            Promise::None => PromiseSummary::None,
-        },
+        promise: task.promise,
         worst_over_bound: worst,
         void: None,
         void_from: None,
@@ -296,7 +290,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
             sum.jobs.add(&task.jobs);
             responses.extend(jobs.iter().filter(|job| !job.idle).filter_map(Job::response));
             sum.tardiness_max = sum.tardiness_max.max(task.tardiness_max);
-            if let PromiseSummary::Tardiness { bound } = task.promise {
+            if let Promise::Tardiness(bound) = task.promise {
                 sum.tardiness_bound = Some(sum.tardiness_bound.map_or(bound, |b| b.max(bound)));
             }
             if task.worst_over_bound.is_some_and(|w| sum.worst_over_bound.is_none_or(|most| w > most)) {

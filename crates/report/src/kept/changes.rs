@@ -1,9 +1,8 @@
 //! Changes of the running system, as they are kept.
 
-use super::StoredPromise;
 use serde::{Deserialize, Serialize};
 use tactus_time::{CoreId, Duration, TaskId};
-use tactus_trace::{Action, ChangeView, Changes, Now, Target};
+use tactus_trace::{Action, ChangeView, Changes, Now, Promise, Target};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
@@ -23,7 +22,7 @@ struct Change {
     action: StoredAction,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     budgets: Vec<Budget>,
-    promises: Vec<StoredPromise>,
+    promises: Vec<Promise>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -52,7 +51,7 @@ struct Task {
     there: bool,
     period_ns: u64,
     deadline_ns: u64,
-    promise: StoredPromise,
+    promise: Promise,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     budget_ns: Option<u64>,
 }
@@ -76,7 +75,7 @@ pub(super) fn store(changes: &Changes) -> Stored {
             }
         },
         budgets: change.budgets.iter().map(|(task, it)| Budget { task: task.0, budget_ns: it.as_nanos() }).collect(),
-        promises: change.promises.iter().map(|promise| StoredPromise::of(*promise)).collect(),
+        promises: change.promises.clone(),
     });
     let start = changes.start.iter().map(task).collect();
     Stored { start, list: list.collect(), together: changes.together }
@@ -85,7 +84,7 @@ pub(super) fn store(changes: &Changes) -> Stored {
 fn task(now: &Now) -> Task {
     let (period_ns, deadline_ns) = (now.period.as_nanos(), now.deadline.as_nanos());
     let budget_ns = now.budget.map(Duration::as_nanos);
-    Task { there: now.there, period_ns, deadline_ns, promise: StoredPromise::of(now.promise), budget_ns }
+    Task { there: now.there, period_ns, deadline_ns, promise: now.promise, budget_ns }
 }
 
 /// What was kept for so many tasks and cores.
@@ -120,7 +119,7 @@ pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Chan
                 }
             },
             budgets: change.budgets.iter().map(|it| (TaskId(it.task), Duration::from_nanos(it.budget_ns))).collect(),
-            promises: change.promises.into_iter().map(StoredPromise::promise).collect(),
+            promises: change.promises,
         })
     };
     let list = stored.list.into_iter().map(one).collect::<Result<_, _>>()?;
@@ -130,5 +129,5 @@ pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Chan
 fn now(task: Task) -> Now {
     let (period, deadline) = (Duration::from_nanos(task.period_ns), Duration::from_nanos(task.deadline_ns));
     let budget = task.budget_ns.map(Duration::from_nanos);
-    Now { there: task.there, period, deadline, promise: task.promise.promise(), budget }
+    Now { there: task.there, period, deadline, promise: task.promise, budget }
 }

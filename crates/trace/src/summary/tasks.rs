@@ -1,6 +1,7 @@
 //! Jobs, tasks and levels in a summary.
 
 use super::units::{core, level, nanos, some_instant, some_nanos, task_id};
+use crate::view::Promise;
 use serde::Serialize;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
@@ -103,7 +104,7 @@ pub struct TaskSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<u32>,
     /// What was promised.
-    pub promise: PromiseSummary,
+    pub promise: Promise,
     /// Longest response ÷ bound, or greatest tardiness ÷ bound; jobs unfinished at the end count with the time that
     /// has passed. `null` if nothing was promised, the bound is zero, or the task has no job.
     pub worst_over_bound: Option<f64>,
@@ -115,26 +116,6 @@ pub struct TaskSummary {
     /// When the task was taken out of the system; `null` if it was not.
     #[serde(rename = "removed_at_ns", serialize_with = "some_instant")]
     pub removed_at: Option<Instant>,
-}
-
-/// What analysis promised for a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PromiseSummary {
-    /// No response longer than the bound.
-    Response {
-        /// The bound.
-        #[serde(rename = "bound_ns", serialize_with = "nanos")]
-        bound: Duration,
-    },
-    /// No job later than its deadline by more than the bound.
-    Tardiness {
-        /// The bound.
-        #[serde(rename = "bound_ns", serialize_with = "nanos")]
-        bound: Duration,
-    },
-    /// Nothing.
-    None,
 }
 
 /// The tasks of one level together.

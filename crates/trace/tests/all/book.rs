@@ -14,7 +14,7 @@ const PLACES: [(&str, &str, &str); 28] = [
     ("JobCounts", "`jobs` and `total`:", "\n\n"),
     ("Distribution", "Each spread of lengths:", "\n\n"),
     ("TaskSummary", "Each of `tasks`:", "Each of `levels`:"),
-    ("PromiseSummary", "| `promise` |", "\n"),
+    ("Promise", "| `promise` |", "\n"),
     ("LevelSummary", "Each of `levels`:", "\n\n"),
     ("CoreSummary", "Each of `per_core`:", "\n\n"),
     ("Overheads", "`overheads`, each", "Each of `culprits`:"),
@@ -50,10 +50,12 @@ fn read(path: &str) -> String {
 fn written() -> Vec<(String, Vec<String>)> {
     let folder = fs::read_dir(root().join("crates/trace/src/summary")).expect("the folder of the summary");
     let mut files: Vec<String> = folder.flatten().map(|it| fs::read_to_string(it.path()).expect("a file")).collect();
-    files.extend(["summary", "chains", "view/heap"].map(|name| read(&format!("crates/trace/src/{name}.rs"))));
+    files.extend(
+        ["summary", "chains", "view/heap", "view/promise"].map(|name| read(&format!("crates/trace/src/{name}.rs"))),
+    );
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for text in &files {
-        let (mut serialised, mut separator, mut renamed) = (false, "_", None);
+        let (mut serialised, mut separator, mut renamed, mut content) = (false, "_", None, None);
         let mut inside: Option<(bool, &str)> = None;
         for line in text.lines() {
             let trimmed = line.trim();
@@ -73,12 +75,14 @@ fn written() -> Vec<(String, Vec<String>)> {
                 }
             } else if let Some(derived) = trimmed.strip_prefix("#[derive(") {
                 (serialised, separator) = (derived.contains("Serialize"), "_");
+            } else if let Some(name) = trimmed.split("content = \"").nth(1).and_then(|rest| rest.split('"').next()) {
+                content = Some(name.to_owned());
             } else if trimmed.contains("rename_all = \"kebab-case\"") {
                 separator = "-";
             } else if let Some(name) = ["pub struct ", "pub enum "].iter().find_map(|it| trimmed.strip_prefix(it)) {
                 let name = name.trim_end_matches(" {");
                 if std::mem::take(&mut serialised) {
-                    all.push((name.to_owned(), Vec::new()));
+                    all.push((name.to_owned(), content.take().into_iter().collect()));
                     inside = Some((trimmed.starts_with("pub enum"), name));
                 }
             }

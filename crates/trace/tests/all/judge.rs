@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tactus_record::EntryReason::*;
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_trace::{judge, Broken, Promise, PromiseSummary, Trace, Verdict, View, What};
+use tactus_trace::{judge, Broken, Promise, Trace, Verdict, View, What};
 
 fn broken(view: &View, trace: &Trace) -> Broken {
     match judge(view, trace).verdict {
@@ -410,7 +410,7 @@ fn promises_of_a_task_without_bound_are_told_as_none() {
     let (mut view, trace) = two_cores();
     view.tasks[0].promise = Promise::None;
     let summary = judge(&view, &trace);
-    assert_eq!((summary.tasks[0].promise, summary.tasks[0].worst_over_bound), (PromiseSummary::None, None));
+    assert_eq!((summary.tasks[0].promise, summary.tasks[0].worst_over_bound), (Promise::None, None));
 }
 
 proptest! {
