@@ -14,17 +14,10 @@ use tactus_trace::{in_order, Trace};
 /// Longer than any run: how late something may be noticed on a host that gives its cores to others.
 const ANY_TIME: Duration = Duration::from_secs(3_600);
 
-/// The rules of every schedule that hold however long anything takes. The others tell how soon a core acts upon what it should.
-const TIMELESS: [Rule; 8] = [
-    Rule::Known,
-    Rule::Whole,
-    Rule::Monotone,
-    Rule::OneCore,
-    Rule::Sequence,
-    Rule::Exclusion,
-    Rule::NoEvents,
-    Rule::Served,
-];
+/// The rules of every schedule that hold however long anything takes. The others tell how soon a core acts upon what it should, or, as
+/// that of servers does, whose request was there first, which cores that execute at the same time do not agree on.
+const TIMELESS: [Rule; 7] =
+    [Rule::Known, Rule::Whole, Rule::Monotone, Rule::OneCore, Rule::Sequence, Rule::Exclusion, Rule::NoEvents];
 
 /// What the kernel says when it has found a rule broken or itself at fault.
 const COMPLAINTS: [&str; 4] = ["tactus: broken rule", "kernel panic", "kernel fault", "the root scheduler"];
