@@ -36,7 +36,7 @@ proptest! {
 
     #[test]
     fn the_heap_of_which_only_the_first_is_taken_does_what_a_sorted_list_does(
-        steps in proptest::collection::vec((0..50_u32, 0..5_u8), 1..100)
+        steps in proptest::collection::vec((0..50_u32, 0..4_u8), 1..100)
     ) {
         let (mut heap, mut list) = (FirstHeap::<u32>::with_capacity(100), Vec::new());
         for (key, what) in steps {
@@ -45,10 +45,6 @@ proptest! {
                 1 if !list.is_empty() => {
                     list[0] = key;
                     heap.replace_first(key);
-                }
-                2 => {
-                    list.drain(..list.len().min(1));
-                    heap.drop_first();
                 }
                 _ => {
                     list.push(key);

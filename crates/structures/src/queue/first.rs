@@ -35,14 +35,6 @@ impl<K: Copy + Ord + Default, const BUG: u8> FirstHeap<K, BUG> {
         self.len += 1;
         self.rise(hole, key);
     }
-    /// Takes the smallest out without a look at it; there may be none.
-    #[inline(always)]
-    pub fn drop_first(&mut self) {
-        self.len = self.len.saturating_sub(1);
-        if let Some(&last) = self.entries.get(self.len) {
-            self.replace_first(last);
-        }
-    }
     /// Takes the smallest out.
     #[inline(never)]
     pub fn pop(&mut self) -> Option<K> {
