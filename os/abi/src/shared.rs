@@ -181,6 +181,8 @@ pub struct TaskPage {
 pub const MAX_SECTIONS: usize = 64;
 /// The most resources that a job holds at once.
 pub const DEEPEST_SECTION: usize = 4;
+/// What the scheduler gives back for a call that a job has made far more often than its task declares: nothing was done.
+pub const TOO_OFTEN: u64 = 3;
 
 /// What a task's component tells of the resources that its job holds. Written by the component, but for what the image builder wrote
 /// and by the scheduler while the task's thread does not run.

@@ -5,7 +5,7 @@ use crate::{calls, clock, info};
 use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
 #[cfg(feature = "apex")]
 use tactus_abi::shared::MISSES;
-use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, WAIT};
+use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, TOO_OFTEN, WAIT};
 use tactus_time::{Duration, Instant};
 
 /// The running job of a task.
@@ -167,7 +167,8 @@ impl Job {
         })
     }
 
-    /// Enters the section with this number; waits until its resource is free, where its protocol has jobs wait. False, and nothing else, if there is none or too many resources are held already.
+    /// Enters the section with this number; waits until its resource is free, where its protocol has jobs wait. False, and nothing else, if there is none, too many
+    /// resources are held already, or the resource is another job's and this one has asked far more often than its task declares.
     #[inline]
     pub fn enter(&self, number: usize) -> bool {
         // SAFETY: as in `Job::sections`.
@@ -186,8 +187,9 @@ impl Job {
             (&raw mut (*page).since[0]).write_volatile(clock::time_stamp());
             (&raw mut (*page).held).write_volatile(resource + 1);
             // Then whether it may be another's: if that changes in between, it is since the scheduler was here and saw what is wanted.
-            if (&raw const (*page).some_locked).read_volatile() != 0 {
-                self.ask_where_locked(resource);
+            if (&raw const (*page).some_locked).read_volatile() != 0 && !self.ask_where_locked(resource) {
+                (&raw mut (*page).held).write_volatile(0);
+                return false;
             }
         }
         true
@@ -207,8 +209,9 @@ impl Job {
             // As in `Job::enter`.
             (&raw mut (*page).since[depth]).write_volatile(clock::time_stamp());
             (&raw mut (*page).held).write_volatile(held | (resource + 1) << (8 * depth));
-            if (&raw const (*page).some_locked).read_volatile() != 0 {
-                self.ask_where_locked(resource);
+            if (&raw const (*page).some_locked).read_volatile() != 0 && !self.ask_where_locked(resource) {
+                (&raw mut (*page).held).write_volatile(held);
+                return false;
             }
         }
         true
@@ -234,37 +237,35 @@ impl Job {
         }
     }
 
-    /// Some sections may be another job's: asks for this resource, if that is one.
+    /// Some sections may be another job's: asks for this resource, if that is one. Whether the job may have it.
     #[cold]
     #[inline(never)]
-    fn ask_where_locked(&self, resource: u64) {
+    fn ask_where_locked(&self, resource: u64) -> bool {
         // SAFETY: as in `Job::section`.
         let locked =
             unsafe { (&raw const (*self.section_page()).locked[(resource / 64 % 4) as usize]).read_volatile() };
-        if locked & 1 << (resource % 64) != 0 {
-            self.tell(1);
-        }
+        locked & 1 << (resource % 64) == 0 || self.tell(1)
     }
 
     /// Tells the scheduler that a section ended for which a job waits (0), or that the job wants to enter the one that it entered last
-    /// (1); then this comes back when it has the resource.
+    /// (1); then this comes back when it has the resource. False if the job has called far more often than its task declares: then nothing
+    /// was done.
     #[cold]
     #[inline(never)]
-    fn tell(&self, asks: u64) {
+    fn tell(&self, asks: u64) -> bool {
         // SAFETY: as in `Job::section`.
         let grant = unsafe { (&raw const (*self.section_page()).grant).read() };
-        // Refused only if the image does not grant it, which the image builder does.
-        let _ = calls::invoke(grant, [asks, 0, 0, 0, 0]);
+        // An error comes only if the image does not grant it, which the image builder does.
+        calls::invoke(grant, [asks, 0, 0, 0, 0]) != Ok([TOO_OFTEN, 0])
     }
 
-    /// Runs `body` in the section with this number; without it, if there is none or too many resources are held already.
-    pub fn hold<T>(&self, number: usize, body: impl FnOnce() -> T) -> T {
-        let entered = self.enter(number);
-        let value = body();
-        if entered {
+    /// Runs `body` in the section with this number; does nothing, and gives nothing, if [`Job::enter`] is refused.
+    pub fn hold<T>(&self, number: usize, body: impl FnOnce() -> T) -> Option<T> {
+        self.enter(number).then(|| {
+            let value = body();
             self.leave();
-        }
-        value
+            value
+        })
     }
 }
 

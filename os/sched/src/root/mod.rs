@@ -142,7 +142,7 @@ const NO_JOB: [u64; 2] = [1, 0];
 /// The job's file does not say that it does this.
 const NOT_DECLARED: [u64; 2] = [2, 0];
 /// The job has called too often: see [`quota`].
-const TOO_OFTEN: [u64; 2] = [3, 0];
+const TOO_OFTEN: [u64; 2] = [tactus_abi::shared::TOO_OFTEN, 0];
 
 /// The job has not sent what it signals.
 const NOT_SENT: [u64; 2] = [4, 0];

@@ -285,3 +285,34 @@ fn a_chain_shares_a_resource_with_housekeeping() {
         assert!(told > 2, "{told}");
     }
 }
+
+#[test]
+fn a_component_that_asks_for_a_resource_far_more_often_than_it_declares_does_not_have_it_beside_another() {
+    let scratch = Scratch::new("too-often");
+    let job = "static INSIDE: core::sync::atomic::AtomicU64 = core::sync::atomic::AtomicU64::new(0);\n\
+               use core::sync::atomic::Ordering::SeqCst;\n\
+               while job.charged() < Duration::from_micros(5_500) {\n    job.hold(0, || {\n        \
+               assert_eq!(INSIDE.fetch_add(1, SeqCst), 0, \"two hold it\");\n        \
+               (0..200).for_each(|_| core::hint::spin_loop());\n        INSIDE.fetch_sub(1, SeqCst);\n    });\n}";
+    with_component(&scratch, job);
+    let task = |core: usize| {
+        format!(
+            "[[task]]\nname = \"often-{core}\"\ncomponent = \"holder\"\ncore = {core}\nperiod = \"20 ms\"\nexecution = \"8 ms\"\n\
+             sections = [{{ resource = \"bus\", after = \"1 ms\", length = \"10 us\" }}]\n"
+        )
+    };
+    let file = scratch.write(
+        "often.toml",
+        &("[system]\nname = \"often\"\ncores = 2\nduration = \"200 ms\"\n[policy]\nkind = \"partitioned-rm\"\n\
+           [[component]]\nname = \"holder\"\ncrate = \"holder\"\n[[resource]]\nname = \"bus\"\nprotocol = \"msrp\"\n"
+            .to_string()
+            + &task(0)
+            + &task(1)),
+    );
+    let run = Finished::run(&file, &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    for task in ["often-0", "often-1"] {
+        assert!(run.said.output.contains(&format!("calls were refused to {task}")), "{}", run.said.output);
+        assert_eq!(run.summary.task(task).completed(), 10);
+    }
+}
