@@ -225,6 +225,11 @@ pub fn slowly(asked: &Asked, demand: &dyn Fn(TaskId, u32) -> Duration, ours: &[M
             assert_eq!(asked.make(&mut tasks, &mut tables, (n, outdated), now), *taken, "change {n} at {now}");
             any_refused |= !taken;
             waiting.remove(0);
+            // What is added releases nothing if its removal is requested already.
+            let removes = |it: &&usize| asked.changes[**it].admitted && asked.changes[**it].action == Action::Remove;
+            if waiting.iter().filter(removes).any(|it| asked.of(*it) == asked.of(n)) {
+                tasks[asked.of(n)].next = None;
+            }
         }
         for slow in tasks.iter_mut().filter(|slow| slow.next == Some(now)) {
             slow.next = Some(now + slow.task.period.as_nanos());

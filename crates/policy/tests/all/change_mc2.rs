@@ -164,6 +164,40 @@ fn a_change_waits_for_a_job_of_level_d_that_came_while_level_a_ran() {
     assert_eq!(beside_the_slow_machine(&PolicyConfig { cores: 1, kind, tasks }, &[1, 4]), 2);
 }
 
+/// T2 of level A is there, so that adding it at 13 waits for an idle instant; when that comes, its removal of 56 is requested already.
+#[test]
+fn a_task_whose_removal_was_requested_before_it_is_added_releases_nothing() {
+    let nanos = Duration::from_nanos;
+    let task = |level, core, [offset, period, budget]: [u64; 3]| {
+        let (offset, period, budget) = (nanos(offset), nanos(period), nanos(budget));
+        Task { level, core, offset, period, deadline: period, budget }
+    };
+    let slot = |start, end| Slot { task: TaskId(1), start: nanos(start), end: nanos(end) };
+    let table = |cycle, slots| Table { cycle: nanos(cycle), slots };
+    let before = table(5, vec![slot(0, 1), slot(2, 4)]);
+    let policy = Mc2 { enforce: false, slack_shifting: false, allowance: Duration::ZERO, tables: vec![before] };
+    let change = |at, task, action| Change {
+        at: nanos(at),
+        part: Part::Task(TaskId(task)),
+        action,
+        admitted: true,
+        drains: true,
+        depends: false,
+    };
+    let own = || Mc2Now { budgets: vec![(TaskId(1), nanos(1))], tables: vec![(CoreId(0), table(1, vec![slot(0, 1)]))] };
+    let effects = vec![own(), Mc2Now { budgets: vec![(TaskId(0), Duration::ZERO)], tables: Vec::new() }, own()];
+    let changes = vec![change(13, 1, Action::Add), change(56, 0, Action::Add), change(56, 1, Action::Remove)];
+    let kind = PolicySpec::ReconfigurableMc2(Reconfigurable {
+        policy,
+        absent: Vec::new(),
+        changes,
+        effects,
+        protocol: Protocol::IdleInstant,
+    });
+    let tasks = vec![task(Level::D, None, [7, 6, 0]), task(Level::A, Some(CoreId(0)), [0, 6, 1])];
+    beside_the_slow_machine(&PolicyConfig { cores: 1, kind, tasks }, &[6, 8]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
