@@ -57,6 +57,8 @@ pub fn tree(seed: u64) -> System {
     let order = match TaskOrder::ALL[(seed % 9) as usize] {
         // Every other time that it is for turns, those are among equal priorities.
         TaskOrder::RoundRobin if seed / 27 % 2 == 1 => TaskOrder::FixedPriorityRoundRobin,
+        // And every other time that it is for the shortest, it is for the least slack.
+        TaskOrder::ShortestJob if seed / 27 % 2 == 1 => TaskOrder::SlackMonotonic,
         order => order,
     };
     let spread = SPREADS[(seed / 9 % 3) as usize];

@@ -126,7 +126,7 @@ fn trees_have_every_order_spread_kind_of_server_and_depth_and_make_a_scheduler()
         assert!(TaskOrder::ALL.iter().all(|order| found.contains(&(spread, *order))), "{spread:?}");
     }
     let kinds: HashSet<_> = servers().map(|server| format!("{:?}", server.kind)).collect();
-    assert_eq!(kinds.len(), 8);
+    assert_eq!(kinds.len(), 7);
     let depth = |system: &System| {
         let deep = |mut at: Option<usize>| {
             let mut depth = 0;
