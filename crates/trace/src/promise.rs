@@ -182,7 +182,8 @@ impl Case<'_> {
                 continue;
             };
             let mut first = true;
-            let mut unwritten = chains::unwritten(chain, self.jobs, self.trace);
+            // Where the file asks for no time, nobody waits for a message that is not written.
+            let mut unwritten = chain.deadline.and_then(|_| chains::unwritten(chain, self.jobs, self.trace));
             for passage in chains::passages(chain, &self.view.tasks, self.jobs, self.trace) {
                 let response = passage.completed.unwrap_or(self.end).since(passage.release);
                 let Some(last) = passage.jobs.last().copied().filter(|_| response > limit) else {
