@@ -141,9 +141,9 @@ fn on_four_cores(system: &str, more: u64) {
         told(log, "sibling").iter().map(|it| it.split("order ").nth(1).unwrap_or_default()[..16].to_string()).collect()
     };
     assert_eq!(order(&quiet), order(&hostile));
-    // What a turn of the three others takes may come on top.
+    // What two turns of the three others take, of 8 µs each, may come on top: one until the core sees the timer, one while it enters the kernel.
     for line in told(&hostile, "other") {
-        assert!(number(line, "at most ") <= BUDGET + 40_000, "{line}");
+        assert!(number(line, "at most ") <= BUDGET + 2 * 3 * 8_000, "{line}");
     }
     let had = |log: &str| -> Vec<u64> { told(log, "sibling").iter().map(|it| number(it, "sibling: ")).collect() };
     for (quiet, hostile) in had(&quiet).into_iter().zip(had(&hostile)) {
