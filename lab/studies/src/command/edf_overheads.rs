@@ -356,7 +356,8 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
                         switches(&trace, &mut found);
                     } else {
                         let words = probe.counting(scheduler, results.folder()).map_err(machine)?;
-                        let Ran { trace, .. } = boot_with(&system, (&kernel, &image), &results, None, Emulation::PlugIn(words))?;
+                        let Ran { trace, .. } =
+                            boot_with(&system, (&kernel, &image), &results, None, Emulation::PlugIn(words))?;
                         let own = own_counts(&trace, results.folder())?;
                         left_out += samples(&trace, &own, &mut found);
                     }

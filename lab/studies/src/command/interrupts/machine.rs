@@ -232,7 +232,7 @@ mod tests {
             let mut parameters = Parameters::from_words(words).expect("the set-up exists");
             (parameters.duration, parameters.line) = (1_000_000_000, 20);
             let text = system_text(setup, &parameters, Source::Card(1));
-            let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../interrupts.toml");
+            let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../interrupts.toml");
             let system = System::parse_toml(&text, &root).unwrap_or_else(|problems| panic!("{problems}"));
             assert_eq!(system.components.len(), 7);
         }
