@@ -106,7 +106,7 @@ fn a_source_of_a_sampling_channel_that_never_writes_is_told_and_one_that_does_is
     let silent = ("forgotten", "kind = 'sampling'\nrefresh-period = '15 ms'\nlatency = '60 ms'");
     let (_scratch, path) = pair("silent-source", 1, "", &[("attitude", SAMPLING), silent]);
     let run = Finished::run(&path, &[]);
-    let words = "void by gyro (its jobs wrote to a sampling channel 0 times, less often than they ended): 20 jobs";
+    let words = "by gyro (its jobs wrote to a sampling channel 0 times, less often than they ended): 20 jobs";
     assert!(run.said.output.contains(words) && run.text("report.html").contains(words), "{}", run.said.output);
     let of = |name: &str| run.summary.task(name).json().clone();
     assert_eq!(of("gyro")["written"], 0, "{}", of("gyro"));
