@@ -471,7 +471,7 @@ pub struct Stress {
     /// The one system that is run, or with --planted the one race
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
-    /// Plant races in a copy of the sources, one after the other, and see whether they are found in so many runs
+    /// Plant races in a copy of the sources, one after the other, and see whether they are found within the runs
     #[arg(long)]
     pub planted: bool,
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The longest time for which a core stands still.
 const LONGEST: Duration = Duration::from_micros(100);
 
-/// One of so many accesses is followed by a delay, in the mean.
+/// The number of accesses of which one is followed by a delay, in the mean.
 static EACH: AtomicU32 = AtomicU32::new(0);
 
 /// A core's accesses until the next delay, and its random numbers. Only its own thread has them.

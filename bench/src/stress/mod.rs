@@ -31,7 +31,7 @@ use tactus_terminal::progress::waiting;
 /// How long a machine may show no progress.
 const PATIENCE: Real = Real::from_secs(20);
 
-/// In every other run a core stands still after one of so many accesses to memory.
+/// In every other run a core stands still after one access to memory of this number, in the mean.
 const DELAYED: u32 = 1_000;
 
 /// How many of the planted races are to be found.
@@ -166,7 +166,7 @@ fn read(sources: &Sources, subject: &Subject, run: u32) -> Result<(System, RunPl
     Ok((system, plan))
 }
 
-/// Boots it with cores at the same time, and judges what is left.
+/// Boots it with cores at the same time, and judges its records.
 fn execute(
     system: &System,
     plan: &RunPlan,

@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// A serial port that sends a byte in so many ns, or never, and of which a look or a byte takes a microsecond of the processor.
+    /// A serial port that sends a byte in this time (ns), or never, and of which a look or a byte takes a microsecond of the processor.
     struct Serial {
         byte: Option<u64>,
         now: u64,

@@ -13,7 +13,7 @@ pub struct Yielding {
 }
 
 impl Yielding {
-    /// So many events were counted in the period that is over.
+    /// The events that were counted in the period that is over.
     pub(crate) fn note_sample(&mut self, events: u32) {
         self.counted = Duration::from_nanos(events.into());
     }
