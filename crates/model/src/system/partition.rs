@@ -57,7 +57,7 @@ pub struct Health {
     pub overrun: HealthAction,
     /// It has been restarted as often as it may be, and is to be again.
     pub exhausted: HealthAction,
-    /// Whether it begins anew with a warm start.
+    /// Whether it restarts with a warm start.
     pub warm: bool,
 }
 
@@ -67,15 +67,15 @@ pub enum HealthAction {
     /// Nothing but that the trace tells of it; where that cannot be, the partition is idle.
     #[default]
     None,
-    /// The job ends, and the process begins anew with the next one.
+    /// The job ends, and the process restarts with the next one.
     RestartProcess,
     /// The job goes on in the next period of its process.
     SuspendProcess,
     /// The partition is stopped, and stays so.
     Idle,
-    /// The partition begins anew as soon as it may.
+    /// The partition restarts as soon as it may.
     Wait,
-    /// The partition begins anew.
+    /// The partition restarts.
     Restart,
     /// The run ends.
     EndModule,

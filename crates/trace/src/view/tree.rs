@@ -103,7 +103,7 @@ pub enum TreeChange {
     Begins(usize),
     /// The server ends.
     Ends(usize),
-    /// The server begins anew with another budget and period.
+    /// The server restarts with another budget and period.
     Lengths {
         /// Which.
         server: usize,
