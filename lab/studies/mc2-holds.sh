@@ -39,7 +39,7 @@ done >"$scratch/figures"
     echo
     echo "Made by \`lab/studies/mc2-holds.sh\`: four cores, a lock for each container and core, 200 ms; instructions in the mean, compiled without"
     echo "optimisation, and how often. A row is a place in the policy that holds such a lock; none has a loop over tasks. What is asked:"
-    echo "[The MC² studies](../study-mc2.md)."
+    echo "[The MC² studies](../lab/study-mc2.md)."
     echo
     awk -v numbers="$numbers" '
         { mean[$1, $2] = $4; calls[$1, $2] = $3; if (!($1 in total)) order[++rows] = $1; total[$1] += $3 }

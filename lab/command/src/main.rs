@@ -27,7 +27,7 @@ enum Command {
     /// Test and measure the structures of schedulers, with real parallelism
     ///
     /// Emulated processors on real threads drive the same code that the kernel's schedulers run: checked while it runs,
-    /// measured, compared, or driven by the trace of a run. See docs/rig.md.
+    /// measured, compared, or driven by the trace of a run. See docs/lab/rig.md.
     #[command(after_help = "Examples:\n  ./tactus rig run --structure cpudl --processors 8\n  ./tactus rig compare")]
     Rig(rig::arguments::Rig),
 }

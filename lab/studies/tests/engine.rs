@@ -77,7 +77,7 @@ fn every_study_that_comes_along_is_read() {
 #[test]
 fn the_file_of_the_book_is_read() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("../../docs/studies.md")).expect("the page");
+    let page = std::fs::read_to_string(root.join("../../docs/lab/studies.md")).expect("the page");
     let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
     let study = tactus_studies::spec::Study::parse(block, root, None);
     assert!(study.is_ok(), "{}", study.err().map(|fault| fault.to_string()).unwrap_or_default());

@@ -1,5 +1,5 @@
 //! MC² with other ways to share levels C and D than one lock: with the locks of its source, and with messages. The study of its
-//! overheads compares them (`docs/study-mc2.md`); no key of a system file leads here.
+//! overheads compares them (`docs/lab/study-mc2.md`); no key of a system file leads here.
 //!
 //! They schedule what a set-up for MC² asks, as the policy `mc2` does, and are made of its parts
 //! ([`tactus_policy::parts::mc2`]). Their decisions have no single order, so they carry no tickets and are not replayed.

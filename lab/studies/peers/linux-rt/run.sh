@@ -134,7 +134,7 @@ beside() {
     echo "# Overheads of EDF: PREEMPT_RT beside ours"
     echo
     echo "Made by \`lab/studies/peers/linux-rt/run.sh\` ($kernel, $cores cores, the sets of [the study](overheads.md), $((duration / 1000000)) ms each);"
-    echo "instructions of one core. Mean, 99 of 100 below, worst. What the figures mean: [The overhead study](../study-overheads.md). Every figure: [CSV](overheads/linux.csv)."
+    echo "instructions of one core. Mean, 99 of 100 below, worst. What the figures mean: [The overhead study](../lab/study-overheads.md). Every figure: [CSV](overheads/linux.csv)."
     beside Release release 'release choosing' 'Tactus: a decision in which jobs were released, choosing included. Linux: *release* is the handler of timers (`hrtimer_interrupt` to `irqentry_exit`) when it woke threads, *choosing* `__schedule` up to the switch where no job ended.'
     beside Scheduling scheduling scheduling 'Tactus: a decision at the end of a job. Linux: `__schedule` up to the switch at the end of a job.'
     beside Switch switch switch 'Tactus: from the end of a decision through a job with nothing to do to the look at the clock of the next one. Linux: from `__switch_to_asm` to the first instruction of a job.'

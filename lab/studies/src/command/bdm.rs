@@ -134,7 +134,7 @@ fn write(
     put(&arguments.out, "bdm.svg", &svg)?;
     let page = format!(
         "# The platform study, measured\n\nMade by `./tactus study bdm --seeds {} --duration '{}'`. What is asked and read: [The \
-         platform study](../study-platforms.md). Every run: [CSV](bdm/bdm.csv).\n\nMisses per run, mean (most), of tasks 1 to 5, and \
+         platform study](../lab/study-platforms.md). Every run: [CSV](bdm/bdm.csv).\n\nMisses per run, mean (most), of tasks 1 to 5, and \
          the source's means; calls of the scheduler per run. The source counts {} calls with platforms and {} with throttling.\n\n\
          {}\n![Mean misses with background](bdm/bdm.svg)\n",
         arguments.seeds,

@@ -391,7 +391,7 @@ pub fn study(arguments: &Arguments) -> Result<Outcome, Failure> {
 fn page(arguments: &Arguments, all: &[Vec<Vec<[f64; 4]>>], head: &str, left_out: u64) -> Result<String, Failure> {
     let mut page = format!(
         "# Overheads of EDF, measured\n\nMade by `./tactus study overheads` ({head}); instructions. What is asked and read: [The \
-         overhead study](../study-overheads.md). Every figure: [CSV](overheads/overheads.csv). Release and scheduling \
+         overhead study](../lab/study-overheads.md). Every figure: [CSV](overheads/overheads.csv). Release and scheduling \
          are the core's own instructions, counted by a plug-in of the emulator, and no decision is left out. {left_out} ways of the \
          timer in which other cores had a turn of the emulated machine are left out.\n"
     );

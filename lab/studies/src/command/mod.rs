@@ -27,7 +27,7 @@ use tactus_machine::failure::{Failure, Outcome};
 pub enum Study {
     /// Ask which share of generated task sets each test or policy accepts
     ///
-    /// Reads a study file (see docs/studies.md and lab/studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
+    /// Reads a study file (see docs/lab/studies.md and lab/studies/*.toml), works on all cores, tells progress and remaining time. Ctrl-C
     /// stops it; the same command goes on with it. Leaves tables (CSV), plots (SVG) and a page (HTML) in out/study/NAME/.
     /// The result has the same bytes however often it was stopped and however many cores worked on it.
     #[command(after_help = "Example:\n  ./tactus study schedulability lab/studies/quick.toml")]
@@ -38,32 +38,32 @@ pub enum Study {
     /// Send packets faster than they can be handled, under four ways to schedule interrupts
     ///
     /// Boots a system of driver, protocol and three tasks on the kernel at many packet rates, and tells what the tasks got
-    /// done: the interrupt study of Parmer and West (2013). See docs/study-interrupts.md. Takes minutes. Leaves figures
+    /// done: the interrupt study of Parmer and West (2013). See docs/lab/study-interrupts.md. Takes minutes. Leaves figures
     /// (JSON) and plots (SVG) in out/study/interrupts/. The same file gives the same figures.
     #[command(after_help = "Examples:\n  ./tactus study interrupts\n  ./tactus study interrupts --sweep equal")]
     Interrupts(interrupts::Arguments),
     /// Give two applications their time by virtual platforms, and by throttling, beside a background that outranks them
     ///
     /// The experiment of JUNIPER D3.6 (Tables 1 to 4) in the simulator, with throttling once as it is meant and once as
-    /// mainline Linux does it. Takes seconds. See docs/study-platforms.md.
+    /// mainline Linux does it. Takes seconds. See docs/lab/study-platforms.md.
     #[command(after_help = "Example:\n  ./tactus study bdm")]
     Bdm(bdm::Arguments),
     /// Measure what releases and decisions of MC² cost on the kernel, with the machinery of its source and without locks
     ///
     /// The overhead experiment of Herman et al.: random systems on 4 and 6 cores, three feature sets of one lock for each
-    /// container and core, and messages instead of locks. Takes an hour; `--systems 6` takes minutes. See docs/study-mc2.md.
+    /// container and core, and messages instead of locks. Takes an hour; `--systems 6` takes minutes. See docs/lab/study-mc2.md.
     #[command(after_help = "Example:\n  ./tactus study mc2-overheads --systems 6 --tasks 20,120")]
     Mc2Overheads(mc2::overheads::Arguments),
     /// Let jobs of MC² take longer than expected, with budgets enforced and not
     ///
     /// The robustness experiment of Herman et al. in the simulator, chosen points on the kernel as well. Takes minutes. See
-    /// docs/study-mc2.md.
+    /// docs/lab/study-mc2.md.
     #[command(after_help = "Example:\n  ./tactus study mc2-robustness --systems 3 --duration '10 s'")]
     Mc2Robustness(mc2::robustness::Arguments),
     /// Measure scheduling, release, timer and inter-core event under global, clustered and partitioned EDF
     ///
     /// The overhead measurements of Gracioli (EPOS) on the kernel, 5 to 125 tasks. Takes minutes. See
-    /// docs/study-overheads.md.
+    /// docs/lab/study-overheads.md.
     #[command(after_help = "Example:\n  ./tactus study overheads --tasks 5,125")]
     Overheads(edf_overheads::Arguments),
     /// Order a disk's requests by a learned latency map, for throughput and for deadlines
@@ -82,7 +82,7 @@ pub enum Study {
     ///
     /// Random nodes on a mesh whose links are shared in slots or by rates, as MOSSCA wants them; the network is run flit for flit,
     /// and is a delay of at most its bound for each node. Takes a minute. Leaves a table (CSV) and a page (Markdown) in
-    /// out/study/mesh/. See docs/studies.md.
+    /// out/study/mesh/. See docs/lab/studies.md.
     #[command(after_help = "Example:\n  ./tactus study mesh --columns 8 --rows 8 --links rates")]
     Mesh(mesh::Arguments),
 }

@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Where the results go [default: out/study/NAME]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Who works: the threads of this computer, or the workers of a Dask cluster (see docs/studies.md)
+    /// Who works: the threads of this computer, or the workers of a Dask cluster (see docs/lab/studies.md)
     #[arg(long, value_name = "threads|dask", default_value = "threads")]
     engine: Engine,
     /// With `--engine dask`: the Python that has `dask[distributed]`

@@ -215,7 +215,7 @@ fn write(arguments: &Arguments, cells: &[Cell], head: &str) -> Result<String, Fa
     put(&arguments.out, "overheads.csv", &csv(&columns, &rows))?;
     let mut page = format!(
         "# Overheads of MC², measured\n\nMade by `./tactus study mc2-overheads` ({head}). Instructions of one core per piece of a \
-         decision, records included, the kernel's way in and out not; what is asked and read: [The MC² studies](../study-mc2.md). \
+         decision, records included, the kernel's way in and out not; what is asked and read: [The MC² studies](../lab/study-mc2.md). \
          Every figure: [CSV](mc2/overheads.csv).\n"
     );
     for &cores in &arguments.cores {

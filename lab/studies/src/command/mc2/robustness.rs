@@ -192,7 +192,7 @@ fn write(arguments: &Arguments, found: &[Vec<Levels>], rows: &[Row], head: &str)
     ];
     let mut page = format!(
         "# Robustness of MC², measured\n\nMade by `./tactus study mc2-robustness` ({head}). What \
-         is asked and read: [The MC² studies](../study-mc2.md). Every figure: [CSV](mc2/robustness.csv).\n\n"
+         is asked and read: [The MC² studies](../lab/study-mc2.md). Every figure: [CSV](mc2/robustness.csv).\n\n"
     );
     for (file, title, svg) in pictures {
         put(&arguments.out, &format!("{file}.svg"), &svg)?;
