@@ -10,6 +10,7 @@
 pub mod admission;
 pub mod envelope;
 pub mod keys;
+pub mod load;
 pub mod manifest;
 pub mod program;
 mod refusal;
@@ -20,5 +21,5 @@ pub mod write;
 
 pub use admission::Unschedulable;
 pub use program::ProgramFault;
-pub use refusal::Refusal;
+pub use refusal::{Reason, Refusal};
 pub use wire::Malformed;

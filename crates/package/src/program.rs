@@ -49,6 +49,19 @@ impl Segment<'_> {
     }
 }
 
+/// A page as it is when the program begins: zeros but for its contents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page<'b> {
+    /// Its address.
+    pub address: u64,
+    /// Its rights.
+    pub access: Access,
+    /// Where in the page the contents lie.
+    pub offset: usize,
+    /// The contents; they end with the page at the latest.
+    pub contents: &'b [u8],
+}
+
 /// What is wrong with a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProgramFault {
@@ -133,6 +146,25 @@ impl<'b> Program<'b> {
     /// Pages of memory that it takes.
     pub fn pages(&self) -> u64 {
         self.segments().map(|segment| segment.pages().1 - segment.pages().0).sum()
+    }
+
+    /// The page with this number, counted over all segments by address.
+    pub fn page(&self, mut number: u64) -> Option<Page<'b>> {
+        for segment in self.segments() {
+            let (first, end) = segment.pages();
+            if number >= end - first {
+                number -= end - first;
+                continue;
+            }
+            let address = (first + number) * PAGE;
+            let from = segment.address.max(address);
+            // `from` may lie behind the contents: the rest is zeros.
+            let start = segment.contents.len().min((from - segment.address) as usize);
+            let bytes = (segment.contents.len() - start).min((address + PAGE - from) as usize);
+            let contents = &segment.contents[start..start + bytes];
+            return Some(Page { address, access: segment.access, offset: (from - address) as usize, contents });
+        }
+        None
     }
 
     /// Reads an ELF file that lies between these addresses when it is loaded.

@@ -49,7 +49,14 @@ pub enum Refusal<'b> {
         /// The kind that it is made for.
         is: &'b str,
     },
-    /// It takes more memory than the slot has.
+    /// It wants more heap than the slot has.
+    Heap {
+        /// Bytes that it wants.
+        wanted: u64,
+        /// Bytes of the slot.
+        most: u64,
+    },
+    /// Its program takes more memory than the slot has.
     Memory {
         /// Pages that it takes.
         wanted: u64,
@@ -81,6 +88,124 @@ pub enum Refusal<'b> {
     Program(ProgramFault),
 }
 
+/// The kind of a refusal, as records have it: a number from 1 on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The slot is not empty.
+    Full,
+    /// There is nothing in the slot that could be unloaded.
+    Empty,
+    /// [`Refusal::Malformed`].
+    Malformed,
+    /// [`Refusal::UnknownKey`].
+    UnknownKey,
+    /// [`Refusal::Signature`].
+    Signature,
+    /// [`Refusal::ManifestDigest`].
+    ManifestDigest,
+    /// [`Refusal::ImageSize`].
+    ImageSize,
+    /// [`Refusal::ImageDigest`].
+    ImageDigest,
+    /// [`Refusal::Older`].
+    Older,
+    /// [`Refusal::Processor`].
+    Processor,
+    /// [`Refusal::Class`].
+    Class,
+    /// [`Refusal::Heap`].
+    Heap,
+    /// [`Refusal::Memory`].
+    Memory,
+    /// [`Refusal::TooManyTasks`].
+    TooManyTasks,
+    /// [`Refusal::Right`].
+    Right,
+    /// [`Refusal::Unschedulable`].
+    Unschedulable,
+    /// [`Refusal::Program`].
+    Program,
+}
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Reason; 17] = [
+        Reason::Full,
+        Reason::Empty,
+        Reason::Malformed,
+        Reason::UnknownKey,
+        Reason::Signature,
+        Reason::ManifestDigest,
+        Reason::ImageSize,
+        Reason::ImageDigest,
+        Reason::Older,
+        Reason::Processor,
+        Reason::Class,
+        Reason::Heap,
+        Reason::Memory,
+        Reason::TooManyTasks,
+        Reason::Right,
+        Reason::Unschedulable,
+        Reason::Program,
+    ];
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// The one with this number.
+    pub fn of(number: u8) -> Option<Reason> {
+        Reason::ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+
+    /// What a run says of it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Reason::Full => "the slot is not empty",
+            Reason::Empty => "the slot is empty",
+            Reason::Malformed => "not a package",
+            Reason::UnknownKey => "signed by a key that is not trusted",
+            Reason::Signature => "a signature of somebody else",
+            Reason::ManifestDigest => "a manifest that was not signed",
+            Reason::ImageSize => "a program of another length",
+            Reason::ImageDigest => "a program that was not signed",
+            Reason::Older => "older than what ran there",
+            Reason::Processor => "for another processor",
+            Reason::Class => "for another kind of slot",
+            Reason::Heap => "more heap than the slot has",
+            Reason::Memory => "more memory than the slot has",
+            Reason::TooManyTasks => "more tasks than the slot has",
+            Reason::Right => "a right that the slot does not give",
+            Reason::Unschedulable => "its tasks could miss deadlines",
+            Reason::Program => "a program that cannot be loaded safely",
+        }
+    }
+}
+
+impl Refusal<'_> {
+    /// Its kind.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Refusal::Malformed(_) => Reason::Malformed,
+            Refusal::UnknownKey { .. } => Reason::UnknownKey,
+            Refusal::Signature => Reason::Signature,
+            Refusal::ManifestDigest => Reason::ManifestDigest,
+            Refusal::ImageSize { .. } => Reason::ImageSize,
+            Refusal::ImageDigest => Reason::ImageDigest,
+            Refusal::Older { .. } => Reason::Older,
+            Refusal::Processor { .. } => Reason::Processor,
+            Refusal::Class { .. } => Reason::Class,
+            Refusal::Heap { .. } => Reason::Heap,
+            Refusal::Memory { .. } => Reason::Memory,
+            Refusal::TooManyTasks { .. } => Reason::TooManyTasks,
+            Refusal::Right { .. } => Reason::Right,
+            Refusal::Unschedulable { .. } => Reason::Unschedulable,
+            Refusal::Program(_) => Reason::Program,
+        }
+    }
+}
+
 impl fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,8 +226,9 @@ impl fmt::Display for Refusal<'_> {
             }
             Refusal::Class { is } => write!(f, "made for slots of class `{is}`"),
             Refusal::Memory { wanted, most } => {
-                write!(f, "program and heap take {wanted} pages, the slot has {most}")
+                write!(f, "the program takes {wanted} pages of memory, the slot has {most}")
             }
+            Refusal::Heap { wanted, most } => write!(f, "it wants {wanted} bytes of heap, the slot has {most}"),
             Refusal::TooManyTasks { wanted, most } => write!(f, "{wanted} tasks, the slot has room for {most}"),
             Refusal::Right { kind, name } => {
                 write!(f, "it may not have {} `{name}` in this slot, or names it twice", kind.word())

@@ -23,8 +23,10 @@ pub struct Slot<'s> {
     pub processor: u16,
     /// Programs lie between these addresses.
     pub addresses: (u64, u64),
-    /// Pages for program and heap.
+    /// Pages for the program.
     pub pages: u64,
+    /// Bytes of heap.
+    pub heap: u64,
     /// The most tasks.
     pub tasks: usize,
     /// Rights that a program here may have.
@@ -35,7 +37,7 @@ pub struct Slot<'s> {
     pub order: Order,
     /// The system's own work for each job, charged to its task.
     pub cost_of_job: Duration,
-    /// The least sequence number that is accepted: one above the last that ran here, unless the file allows the way back.
+    /// The least sequence number that is accepted: the greatest that ran here, or 0 where the file allows the way back.
     pub least_sequence_number: u64,
 }
 
@@ -58,9 +60,16 @@ pub fn judge<'b>(
     slot: &Slot<'_>,
     work: Work,
 ) -> Result<Candidate<'b>, Refusal<'b>> {
+    let candidate = vouched(package, keys, slot)?;
+    admitted(&candidate.manifest, slot, work)?;
+    Ok(candidate)
+}
+
+/// Judges a package by what is signed: by whom, and whether what the manifest asks for is there.
+pub fn vouched<'b>(package: &'b [u8], keys: &[TrustedKey], slot: &Slot<'_>) -> Result<Candidate<'b>, Refusal<'b>> {
     let envelope = Envelope::read(package).map_err(Refusal::Malformed)?;
     let manifest = envelope.verified(keys)?;
-    fits(&manifest, slot, work)?;
+    fits(&manifest, slot)?;
     if envelope.program.len() as u64 != manifest.image_size {
         return Err(Refusal::ImageSize { said: manifest.image_size, is: envelope.program.len() as u64 });
     }
@@ -74,8 +83,8 @@ pub fn judge<'b>(
     })
 }
 
-/// Whether what a manifest says fits a slot.
-pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Result<(), Refusal<'b>> {
+/// Whether a slot has what a manifest asks for; not yet whether its tasks meet their deadlines there.
+pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>) -> Result<(), Refusal<'b>> {
     if manifest.processor != slot.processor {
         return Err(Refusal::Processor { wanted: slot.processor, is: manifest.processor });
     }
@@ -87,6 +96,9 @@ pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Result<
     }
     if manifest.tasks.len() > slot.tasks {
         return Err(Refusal::TooManyTasks { wanted: manifest.tasks.len(), most: slot.tasks });
+    }
+    if manifest.heap > slot.heap {
+        return Err(Refusal::Heap { wanted: manifest.heap, most: slot.heap });
     }
     for right in manifest.rights.iter() {
         let allowed = |own: &Right<'_>| (own.kind, own.name) == (right.kind, right.name);
@@ -101,23 +113,34 @@ pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Result<
             return Err(Refusal::Right { kind: RightKind::Service, name: service.name });
         }
     }
-    let mut demands =
-        [Demand { execution: Duration::ZERO, period: Duration::ZERO, deadline: Duration::ZERO, priority: 0 };
-            MOST_TASKS];
+    Ok(())
+}
+
+/// Whether a manifest's tasks meet their deadlines in a slot's supply.
+pub fn admitted<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Result<(), Refusal<'b>> {
+    let (demands, count) = demands(manifest, slot.cost_of_job);
+    admit(&demands[..count], slot.order, &slot.supply, work).map_err(|why| Refusal::Unschedulable {
+        why,
+        task: why.task().and_then(|n| manifest.tasks.iter().nth(n)).map(|task| task.name),
+    })
+}
+
+/// What a manifest's tasks ask for with the system's own work for each job, and how many they are.
+pub fn demands(manifest: &Manifest<'_>, cost_of_job: Duration) -> ([Demand; MOST_TASKS], usize) {
+    const NONE: Demand =
+        Demand { execution: Duration::ZERO, period: Duration::ZERO, deadline: Duration::ZERO, priority: 0 };
+    let mut demands = [NONE; MOST_TASKS];
     let mut count = 0;
     for (place, task) in demands.iter_mut().zip(manifest.tasks.iter()) {
         // A task that executes nothing is none, whatever its jobs cost.
         let execution = match task.demand.execution {
             Duration::ZERO => Duration::ZERO,
-            own => own.checked_add(slot.cost_of_job).unwrap_or(Duration::MAX),
+            own => own.checked_add(cost_of_job).unwrap_or(Duration::MAX),
         };
         *place = Demand { execution, ..task.demand };
         count += 1;
     }
-    admit(&demands[..count], slot.order, &slot.supply, work).map_err(|why| Refusal::Unschedulable {
-        why,
-        task: why.task().and_then(|n| manifest.tasks.iter().nth(n)).map(|task| task.name),
-    })
+    (demands, count)
 }
 
 impl<'b> Candidate<'b> {
@@ -137,9 +160,8 @@ impl<'b> Candidate<'b> {
         }
         let (from, to) = self.addresses;
         let program = Program::of(&self.manifest, self.program, from, to).map_err(Refusal::Program)?;
-        let wanted = program.pages().saturating_add(self.manifest.heap.div_ceil(crate::program::PAGE));
-        if wanted > self.pages {
-            return Err(Refusal::Memory { wanted, most: self.pages });
+        if program.pages() > self.pages {
+            return Err(Refusal::Memory { wanted: program.pages(), most: self.pages });
         }
         Ok(program)
     }

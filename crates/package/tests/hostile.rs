@@ -77,6 +77,7 @@ fn slot() -> Slot<'static> {
         processor: Processor::X86_64.number(),
         addresses: (FROM, TO),
         pages: 16,
+        heap: 16 << 10,
         tasks: 4,
         rights: &RIGHTS,
         supply: Supply {
@@ -157,8 +158,8 @@ fn what_the_slot_does_not_offer_is_refused() {
     assert_eq!(refused(|it| it.sequence_number = 8), "loaded 4 pages");
     assert_eq!(refused(|it| it.processor = 183), "compiled for machine 183, the slot is on machine 62");
     assert_eq!(refused(|it| it.class = "video"), "made for slots of class `video`");
-    assert_eq!(refused(|it| it.heap = 1 << 20), "program and heap take 260 pages, the slot has 16");
-    assert_eq!(refused(|it| it.heap = u64::MAX), "program and heap take 4503599627370500 pages, the slot has 16");
+    assert_eq!(refused(|it| it.heap = 16_385), "it wants 16385 bytes of heap, the slot has 16384");
+    assert_eq!(refused(|it| it.heap = u64::MAX), "it wants 18446744073709551615 bytes of heap, the slot has 16384");
     assert_eq!(refused(|it| it.image_size += 1), "the program has 2480 bytes; the manifest says 2481");
     assert_eq!(refused(|it| it.image_digest[3] ^= 1), "the program is not the one that the manifest names");
     assert_eq!(
