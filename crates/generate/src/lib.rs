@@ -147,6 +147,8 @@ impl Draw {
             chains: Vec::new(),
             channels: Vec::new(),
             services: Vec::new(),
+            slots: Vec::new(),
+            loads: Vec::new(),
             machine: Machine { shift: 3, overheads: true },
             tasks,
             components: Vec::new(),

@@ -72,6 +72,8 @@ pub fn partitions(seed: u64) -> System {
         chains: Vec::new(),
         channels,
         services,
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

@@ -71,6 +71,7 @@ pub(crate) fn raise(random: &mut Random, system: &mut System) -> bool {
         system.components.push(Component {
             name: format!("raiser-{n}"),
             path: PathBuf::from(RAISER),
+            slot: None,
             provides: Vec::new(),
             uses: Vec::new(),
             rights: Rights::default(),

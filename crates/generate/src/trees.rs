@@ -100,6 +100,8 @@ pub fn tree(seed: u64) -> System {
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

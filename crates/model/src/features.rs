@@ -65,6 +65,9 @@ fn of_whole(system: &System) -> Features {
         channels: _,
         services: _,
         components: _,
+        // Their servers count at full budget, as any other, whatever comes into them.
+        slots: _,
+        loads: _,
         // Counted by their shapes, and by what they take of a core: nothing.
         name: _,
         source: _,
@@ -158,7 +161,7 @@ fn of_server(server: &Server) -> Features {
 }
 
 fn of_component(system: &System, n: usize) -> Features {
-    let Component { rights, name: _, path: _, provides: _, uses: _, line: _ } = &system.components[n];
+    let Component { rights, name: _, path: _, slot: _, provides: _, uses: _, line: _ } = &system.components[n];
     let Rights {
         lines,
         ticks,
@@ -170,6 +173,7 @@ fn of_component(system: &System, n: usize) -> Features {
         // What it may call takes the time of whoever calls.
         console: _,
         memory_manager: _,
+        loader: _,
         floating_point: _,
         heap: _,
         heap_by_colour: _,

@@ -48,9 +48,9 @@ pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use system::{
-    Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, Machine, Migration,
-    Mixed, Part, Partition, Partitions, Policy, Resource, Schedulers, Scheduling, Section, Server, Service,
-    ServiceClient, System, Task, TaskPlacement, Values, Wait,
+    Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, Load, LoadKind, Machine,
+    Migration, Mixed, Part, Partition, Partitions, Policy, Resource, Schedulers, Scheduling, Section, Server, Service,
+    ServiceClient, Slot, System, Task, TaskPlacement, Values, Wait,
 };
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{

@@ -31,6 +31,8 @@ pub struct Rights {
     pub console: bool,
     /// It may give out and map memory.
     pub memory_manager: bool,
+    /// It fills the slots.
+    pub loader: bool,
     /// It has floating point and vectors, and is compiled for them.
     pub floating_point: bool,
     /// Its heap (bytes), where the file says more than the memory of its tasks.

@@ -150,6 +150,8 @@ fn at_a_level_every_job_takes_the_time_of_that_level() {
         policy: Policy::Mc2 { enforce: true, slack_shifting: true },
         chains: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         channels: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks: vec![

@@ -18,7 +18,7 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> Re
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
     let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
-    ReconfigurableTree { tree, absent, changes, protocol: Protocol::IdleInstant }
+    ReconfigurableTree { tree, absent, changes, slots: Vec::new(), protocol: Protocol::IdleInstant }
 }
 
 /// Each change as a policy makes it, and what `effect` tells of the system after it.

@@ -1,6 +1,7 @@
 //! A call of a policy: what happened on a core, what the policy knows besides, and what it decides.
 
-use tactus_record::Sink;
+use crate::reconfigure::Values;
+use tactus_record::{Sink, SlotRefusal};
 use tactus_task::{EventCall, Sections};
 use tactus_time::{CoreSet, Duration, Instant, TaskId};
 
@@ -35,6 +36,20 @@ pub enum Event {
     Lock = 10,
     /// The running job signals or awaits events: which, was told by [`Input::Event`]. Harmless if it comes without cause.
     Signal = 11,
+    /// The running job, the loader's, has loaded or unloaded a slot, or refused to: what, was told by [`Input::Slot`]. The job goes on.
+    /// Harmless if it comes without cause.
+    Slot = 12,
+}
+
+/// What the loader did to a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotAction {
+    /// A program was loaded. The tasks that were told by [`Input::SlotTask`] since the last [`Input::Slot`] begin now.
+    Load,
+    /// The program was unloaded: pending jobs are dropped, and no more are released until the next load.
+    Unload,
+    /// Nothing: a load or an unload was refused.
+    Refuse(SlotRefusal),
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -81,6 +96,22 @@ pub enum Input {
     },
     /// The running job does this to an event. [`Event::Signal`] follows.
     Event(EventCall),
+    /// A task of a slot is to have these values when the program that is loaded begins: [`Input::Slot`] follows.
+    SlotTask {
+        /// The task, one of the slot's.
+        task: TaskId,
+        /// What it is to have.
+        values: Values,
+    },
+    /// The running job has done this to a slot. [`Event::Slot`] follows.
+    Slot {
+        /// The slot, by its index in [`crate::ReconfigurableTree::slots`].
+        slot: u16,
+        /// The number of the load or unload, in the order of the system file.
+        load: u16,
+        /// What was done.
+        action: SlotAction,
+    },
     /// The child scheduler that has the core has nothing to run for a while. [`Event::Complete`] of its proxy follows.
     Sleep {
         /// Its proxy.

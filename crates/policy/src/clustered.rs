@@ -239,7 +239,8 @@ impl<R: Rule> Container<R> {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => {
+            | Event::Signal
+            | Event::Slot => {
                 if linked_here {
                     entry.running = place;
                 } else {

@@ -5,7 +5,7 @@ use core::fmt;
 use tactus_time::Duration;
 
 pub(crate) const MAGIC: [u8; 4] = *b"TSET";
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 /// Why bytes are not a [`PolicyConfig`](crate::PolicyConfig).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

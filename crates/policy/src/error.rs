@@ -38,6 +38,8 @@ pub enum PolicyConfigError {
     DualCount(usize),
     /// The task's LO time is longer than its budget, or another one though it is not critical.
     LowBudget(TaskId),
+    /// The tasks of this slot are not absent at the start, in one server of one core, released by time and free to overrun.
+    Slot(usize),
     /// A tree needs a root, and has a bounded number of servers; this many were given.
     ServerCount(usize),
     /// A tree needs one place for each task; this many were given.
@@ -217,6 +219,11 @@ impl fmt::Display for PolicyConfigError {
                 f,
                 "change {n}: it must be of a task or a server of the tree, not come before the one in front of it, and give \
                  no budget longer than its period"
+            ),
+            PolicyConfigError::Slot(n) => write!(
+                f,
+                "slot {n}: its tasks must follow one another in one server of one core, be absent at the start, be released by \
+                 time and go on when they overrun; no change may be about them"
             ),
             PolicyConfigError::ChangeEffects(n) => write!(f, "{n} effects of changes: there must be one for each change"),
             PolicyConfigError::ChangeEffect(task) => write!(

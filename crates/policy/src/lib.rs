@@ -54,7 +54,7 @@ mod scheduler;
 mod tickets;
 mod tree;
 
-pub use call::{Decision, Event, Input, Policy, ResourceSet, Running, MOST_RECORDS};
+pub use call::{Decision, Event, Input, Policy, ResourceSet, Running, SlotAction, MOST_RECORDS};
 pub use codec::DecodeError;
 pub use config::{PolicyConfig, PolicySpec, Task};
 pub use error::PolicyConfigError;
@@ -70,6 +70,6 @@ pub use tactus_task::{
 };
 pub use tree::{
     divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, Sampler,
-    SchedulerPlan, Server, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
+    SchedulerPlan, Server, SlotTasks, Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
     MAX_WAITING_ARRIVALS,
 };

@@ -124,7 +124,8 @@ impl<R: Rule> Core<R> {
                 | Event::Unlock
                 | Event::Wait
                 | Event::Lock
-                | Event::Signal => unfinished = Some(task.subject()),
+                | Event::Signal
+                | Event::Slot => unfinished = Some(task.subject()),
             }
         }
         let timer = self.release_due(&mut records);

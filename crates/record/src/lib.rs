@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod request;
+mod slot;
 
 pub use request::{RequestChoice, RequestEvent, RequestOrder, RequestRules, MAX_CLIENTS};
+pub use slot::{SlotRefusal, SlotValue};
 
 use tactus_time::{CoreId, Instant, Level, TaskId};
 
@@ -42,7 +44,8 @@ pub enum EventKind {
     Removed = 11,
     /// The job ended without being finished. `arg`: 0 it was left out at its release since the one before it was still
     /// unfinished, 1 it was not finished at its deadline, 2 the core gave up its level
-    /// ([`EventKind::Mode`]), 3 it used up its budget.
+    /// ([`EventKind::Mode`]), 3 it used up its budget, 4 its program was unloaded, and with it go all later jobs of the task that were
+    /// released.
     Dropped = 12,
     /// A server has used up its budget on this core. `job`: its place in the tree. `arg`: when more comes (ns),
     /// `u64::MAX` if that is not known yet. No task.
@@ -123,6 +126,17 @@ pub enum EventKind {
     /// (ns); the record's time is when that was noticed, in a window of its partition. `level` byte: 0 it is noted, or what monitors do
     /// about it follows, 1 the partition's error handler is told, 2 the process restarts.
     DeadlineMissed = 45,
+    /// A task of a slot is to have this value when the program comes that is loaded. `level` byte: which value: [`SlotValue`]. `arg`: the
+    /// value (ns, or a priority of which the larger is more urgent). Before [`EventKind::SlotLoaded`], in the same entry.
+    SlotTask = 46,
+    /// A program was loaded into a slot: its tasks begin with the values that were told before. `job`: the slot's number. `arg`: the number of
+    /// the load, in the order of the system file.
+    SlotLoaded = 47,
+    /// The program of a slot was unloaded, and its jobs are dropped. `job`: the slot's number. `arg`: the number of the load.
+    SlotUnloaded = 48,
+    /// A load or unload was refused and changed nothing. `job`: the slot's number. `arg`: the number of the load. `level` byte: why:
+    /// [`SlotRefusal`].
+    SlotRefused = 49,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.
     Refused = 35,
@@ -174,6 +188,10 @@ impl EventKind {
             43 => EventKind::CallRefused,
             44 => EventKind::Untold,
             45 => EventKind::DeadlineMissed,
+            46 => EventKind::SlotTask,
+            47 => EventKind::SlotLoaded,
+            48 => EventKind::SlotUnloaded,
+            49 => EventKind::SlotRefused,
             _ => return None,
         })
     }
@@ -211,11 +229,13 @@ pub enum EntryReason {
     Lock = 10,
     /// The running job signals or awaits events.
     Signal = 11,
+    /// The running job, the loader's, has loaded a slot, unloaded it or refused to.
+    Slot = 12,
 }
 
 impl EntryReason {
     /// One more than the largest number of a reason.
-    pub const NUMBERS: usize = EntryReason::Signal as usize + 1;
+    pub const NUMBERS: usize = EntryReason::Slot as usize + 1;
 
     /// The reason with this number, if there is one.
     pub const fn from_u8(n: u8) -> Option<EntryReason> {
@@ -230,6 +250,7 @@ impl EntryReason {
             9 => EntryReason::Wait,
             10 => EntryReason::Lock,
             11 => EntryReason::Signal,
+            12 => EntryReason::Slot,
             _ => return None,
         })
     }

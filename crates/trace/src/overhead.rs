@@ -31,7 +31,8 @@ impl Samples {
 
     pub(crate) fn sum_up(mut self) -> Overheads {
         let mut all = self.entries.concat();
-        let [start, timer, complete, notify, fault, arrival, _, _, unlock, wait, lock, signal] =
+        // Those about slots are rare, and in the sum alone.
+        let [start, timer, complete, notify, fault, arrival, _, _, unlock, wait, lock, signal, _] =
             self.entries.each_mut().map(|e| Distribution::of(e));
         Overheads {
             entries: Entries { start, timer, complete, notify, fault, arrival, unlock, wait, lock, signal },

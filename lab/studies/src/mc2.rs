@@ -91,6 +91,8 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: 1, overheads: true },
         tasks,
         components: Vec::new(),

@@ -262,6 +262,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
                 tree: Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO },
                 absent,
                 changes,
+                slots: Vec::new(),
                 protocol: Protocol::IdleInstant,
             };
             PolicyConfig { cores: 1, kind: PolicySpec::ReconfigurableTree(changing), tasks }
@@ -335,6 +336,7 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 tree,
                 absent,
                 changes,
+                slots: Vec::new(),
                 protocol: Protocol::IdleInstant,
             });
             PolicyConfig { cores: 1, kind, tasks: all }

@@ -121,6 +121,7 @@ fn events(entries: &[Entry], columns: u64, name: &dyn Fn(TaskId) -> String) -> S
                 Event::Lock => "lock",
                 Event::Signal => "signal",
                 Event::Remove => "remove",
+                Event::Slot => "slot",
             };
             let at = entry.now.as_nanos() as f64 / MS as f64;
             out += &format!("{at:>5} core {} {event:8} {}\n", entry.core, words.join(", "));

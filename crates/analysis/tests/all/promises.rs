@@ -110,6 +110,8 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components: Vec::new(),

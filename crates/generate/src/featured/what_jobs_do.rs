@@ -190,6 +190,7 @@ pub(super) fn component(system: &mut System) -> usize {
         system.components.push(Component {
             name: "own".into(),
             path: "own".into(),
+            slot: None,
             provides: Vec::new(),
             uses: Vec::new(),
             rights: Rights::default(),

@@ -109,6 +109,8 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks,
         components,
+        slots: Vec::new(),
+        loads: Vec::new(),
         platform,
         disks,
         monitors,

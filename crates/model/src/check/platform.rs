@@ -214,6 +214,7 @@ fn simple_rights(draft: &DraftComponent, shift: u8, out: &mut Collector) -> Righ
         ticks,
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
+        loader: false,
         floating_point: it.floating_point.value().unwrap_or(false),
         heap: heap(draft, out),
         heap_by_colour: heap_by_colour(draft, out),

@@ -7,6 +7,7 @@ mod partition;
 mod resource;
 mod scheduling;
 mod service;
+mod slot;
 mod wait;
 
 pub use chain::Chain;
@@ -15,6 +16,7 @@ pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use service::{Service, ServiceClient};
+pub use slot::{Load, LoadKind, Slot};
 pub use wait::Wait;
 
 use crate::channel::Channel;
@@ -55,6 +57,10 @@ pub struct System {
     pub channels: Vec<Channel>,
     /// Services that tasks give to others by messages, in file order.
     pub services: Vec<Service>,
+    /// Places for programs that come while it runs, in file order.
+    pub slots: Vec<Slot>,
+    /// What comes and goes when, in the order of time.
+    pub loads: Vec<Load>,
     /// Root scheduler, shared memory and devices.
     pub platform: Platform,
     /// Disks, in file order.
@@ -198,8 +204,10 @@ pub enum Body {
 pub struct Component {
     /// Name, unique.
     pub name: String,
-    /// Folder of the crate, absolute.
+    /// Folder of the crate, absolute; empty for the component of a slot.
     pub path: PathBuf,
+    /// The slot whose programs it is, by its place in [`System::slots`]; nothing for one of the user's own.
+    pub slot: Option<usize>,
     /// Services that others may be granted, each an exported function.
     pub provides: Vec<String>,
     /// What it may call: its own name for the service, and whose it is.

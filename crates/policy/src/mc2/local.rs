@@ -84,7 +84,8 @@ impl Local {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => {
+            | Event::Signal
+            | Event::Slot => {
                 if !task.exhaust(records) {
                     return true;
                 }

@@ -136,7 +136,8 @@ impl Shared {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => (true, task.exhaust(records)),
+            | Event::Signal
+            | Event::Slot => (true, task.exhaust(records)),
         };
         self.no_longer_current(me, ran.place(), changed);
         goes_on

@@ -203,7 +203,8 @@ impl Core {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => {
+            | Event::Signal
+            | Event::Slot => {
                 if task.charged < task.budget(self.mode) {
                     return Some((task.name, job));
                 }

@@ -140,6 +140,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         places,
         entry: 0,
         changes: None,
+        slots: None,
         events: None,
         resources: None,
         sequence: None,

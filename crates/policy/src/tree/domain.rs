@@ -7,6 +7,7 @@ use super::events::Events;
 use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::{Resources, SharedResources};
+use super::slots::Slots;
 use super::task_state::TaskState;
 use super::timetable::{Schedules, Sequence};
 use crate::heap::{IndexedHeap, Key};
@@ -72,6 +73,8 @@ pub(crate) struct Domain {
     pub(super) entry: u32,
     /// How it is reconfigured while it runs.
     pub(super) changes: Option<Changes>,
+    /// Its tasks that come and go with programs.
+    pub(super) slots: Option<alloc::boxed::Box<Slots>>,
     /// What its jobs await beside time.
     pub(super) events: Option<Events>,
     /// What its jobs keep from others.
@@ -171,6 +174,9 @@ impl Domain {
         if absent.is_some() {
             self.catch_up(me, (left, now), &mut records);
         }
+        if event == Event::Slot {
+            self.change_slot(me, &mut records);
+        }
         if self.changes.is_some() {
             self.reconfigure(&mut records);
         }
@@ -269,7 +275,13 @@ impl Domain {
                 task.exhaust(records);
                 !self.do_to_events(place, facts.calls, records)
             }
-            Event::Start | Event::Timer | Event::Notify | Event::Arrival | Event::Unlock | Event::Lock => {
+            Event::Start
+            | Event::Timer
+            | Event::Notify
+            | Event::Arrival
+            | Event::Unlock
+            | Event::Lock
+            | Event::Slot => {
                 task.exhaust(records);
                 true
             }

@@ -31,6 +31,7 @@ mod readiness;
 mod reconfigure;
 mod resource;
 mod short_way;
+mod slots;
 mod task_state;
 mod timetable;
 mod windows;
@@ -43,8 +44,8 @@ pub use arrivals::MAX_WAITING_ARRIVALS;
 pub use budget::Budget;
 use domain::{Domain, Entry, Facts};
 pub use parameters::{
-    Child, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan, Server, Supply,
-    TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
+    Child, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, SchedulerPlan, Server, SlotTasks,
+    Supply, TaskPlacement, Tree, MAX_ARRIVALS, MAX_DEPTH, MAX_REPLENISHMENTS,
 };
 pub use per_server::{divide, DivideError};
 use resource::SharedResources;
@@ -120,7 +121,10 @@ impl Servers {
         check::check(setup, tree(setup))?;
         windows::check(setup, tree(setup))?;
         match &setup.kind {
-            crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::check(setup, changing),
+            crate::PolicySpec::ReconfigurableTree(changing) => {
+                reconfigure::check(setup, changing)?;
+                slots::check(setup, changing)
+            }
             crate::PolicySpec::PerServer(plan) => plan.check(setup),
             crate::PolicySpec::Resources(all) => resource::check(setup, all),
             _ => Ok(()),
@@ -135,7 +139,10 @@ impl Servers {
         for set in build::domains(setup, tree) {
             let mut domain = build::domain(setup, tree, set);
             match &setup.kind {
-                crate::PolicySpec::ReconfigurableTree(changing) => reconfigure::attach(&mut domain, changing),
+                crate::PolicySpec::ReconfigurableTree(changing) => {
+                    reconfigure::attach(&mut domain, changing);
+                    slots::attach(&mut domain, changing);
+                }
                 crate::PolicySpec::PerServer(plan) => plan.name(&mut domain),
                 crate::PolicySpec::Resources(all) => resource::attach(&mut domain, setup, all),
                 crate::PolicySpec::Partitions(partitions) => windows::attach(&mut domain, partitions),
@@ -300,6 +307,14 @@ impl Policy for Servers {
                     *next = call;
                     core.called += 1;
                 }
+            }
+            (Input::SlotTask { task, values }, Home::Own(domain)) => domain.tell_slot_task(task, values),
+            (Input::SlotTask { task, values }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).tell_slot_task(task, values);
+            }
+            (Input::Slot { slot, action, .. }, Home::Own(domain)) => domain.note_slot(slot, action),
+            (Input::Slot { slot, action, .. }, Home::Shared(place)) => {
+                self.domains[*place].lock(&mut core.order).note_slot(slot, action);
             }
             (Input::Sleep { proxy, until }, Home::Own(domain)) => domain.sleep_until(proxy, until),
             (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),

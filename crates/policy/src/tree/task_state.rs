@@ -17,6 +17,8 @@ pub(crate) enum Dropped {
     Skipped = 0,
     /// Its deadline came.
     Killed = 1,
+    /// Its program was unloaded, and with it go all jobs after it.
+    Unloaded = 4,
 }
 
 /// A turn among jobs of this priority as one key: priorities from 2²⁰ − 1 on are equal, and there are 2⁴³ turns, a century of the shortest.
@@ -66,6 +68,8 @@ pub(crate) struct TaskState {
     pub(super) offset: Duration,
     /// It stands for a child scheduler: it has a job while that has something to run, and is told when that will be next.
     pub(super) proxy: bool,
+    /// It is one of a slot: programs that come and go bring its values.
+    in_slot: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
     /// The end of the job that is to be killed, or the release that is left out if the job does not end before, is the business of the
@@ -127,6 +131,7 @@ impl TaskState {
             until: Instant::NEVER,
             offset: task.offset,
             proxy: false,
+            in_slot: false,
             arrivals,
             left_to_core: false,
             // One that is held to a budget of each period has no arrivals.
@@ -173,7 +178,7 @@ impl TaskState {
 
     /// The nominal release of the oldest unfinished job, if it is not time that releases the jobs.
     pub(crate) fn arrived(&self) -> Option<Instant> {
-        self.arrivals.as_ref().map(|_| self.release)
+        (self.in_slot || self.arrivals.is_some()).then_some(self.release)
     }
 
     /// Whether it has a job that may run.
@@ -534,6 +539,29 @@ impl TaskState {
         self.next = now.saturating_add(self.offset);
     }
 
+    /// Programs that come and go bring its values: nobody can tell releases from numbers.
+    pub(super) fn set_in_slot(&mut self) {
+        self.in_slot = true;
+    }
+
+    /// It releases a job now, and goes on from there.
+    pub(super) fn begin_again(&mut self, now: Instant) {
+        (self.until, self.next) = (Instant::NEVER, now);
+    }
+
+    /// All jobs that it released end here.
+    pub(super) fn drop_all(&mut self, records: &mut Recorder) {
+        records.about(EventKind::Dropped, self.subject, self.job, Dropped::Unloaded as u64);
+        self.pending = 0;
+        self.begin(self.released, Instant::NEVER);
+    }
+
+    /// It has all of these values from now on.
+    pub(super) fn set_values(&mut self, values: Values) {
+        (self.wcet, self.period, self.deadline) = (values.time, values.period, values.deadline);
+        self.priority = values.priority;
+    }
+
     /// Its parameters.
     pub(super) fn values(&self) -> Values {
         Values { time: self.wcet, period: self.period, deadline: self.deadline, priority: self.priority }
@@ -541,9 +569,7 @@ impl TaskState {
 
     /// It has what is named from now on; the release that is due next stays.
     pub(super) fn alter(&mut self, named: &Alteration) {
-        let values = named.of(self.values());
-        (self.wcet, self.period, self.deadline) = (values.time, values.period, values.deadline);
-        self.priority = values.priority;
+        self.set_values(named.of(self.values()));
     }
 
     pub(crate) fn remove(&mut self, records: &mut Recorder) {

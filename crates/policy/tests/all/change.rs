@@ -35,6 +35,7 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
         tree,
         absent: absent.to_vec(),
         changes,
+        slots: Vec::new(),
         protocol: Protocol::IdleInstant,
     });
     PolicyConfig { cores: 1, kind, tasks: rows.iter().map(task).collect() }

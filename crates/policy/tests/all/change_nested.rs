@@ -42,6 +42,7 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
         tree,
         absent: absent.to_vec(),
         changes,
+        slots: Vec::new(),
         protocol: Protocol::IdleInstant,
     });
     PolicyConfig { cores, kind, tasks: tasks.iter().map(|(_, task)| *task).collect() }

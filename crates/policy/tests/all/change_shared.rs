@@ -59,7 +59,8 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
             let changes = changes.into_iter().map(change).collect();
             let tree =
                 Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
-            let changing = ReconfigurableTree { tree, absent, changes, protocol: Protocol::IdleInstant };
+            let changing =
+                ReconfigurableTree { tree, absent, changes, slots: Vec::new(), protocol: Protocol::IdleInstant };
             PolicyConfig { cores, kind: PolicySpec::ReconfigurableTree(changing), tasks: all }
         },
     )
@@ -104,6 +105,7 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
         tree,
         absent: vec![added],
         changes: vec![change],
+        slots: Vec::new(),
         protocol: Protocol::IdleInstant,
     });
     let setup = PolicyConfig { cores: 2, kind, tasks: vec![task(5), task(5), task(1)] };

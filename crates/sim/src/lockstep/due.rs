@@ -86,6 +86,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
             | EntryReason::Wait
             | EntryReason::Lock
             | EntryReason::Signal
+            | EntryReason::Slot
                 if core.running.is_none() =>
             {
                 return wrong(What::NothingRuns)
@@ -94,9 +95,12 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
                 Some(used) if early(used) => return wrong(What::Early { due: used }),
                 used => used.unwrap_or(now),
             },
-            EntryReason::Fault | EntryReason::Unlock | EntryReason::Wait | EntryReason::Lock | EntryReason::Signal => {
-                now
-            }
+            EntryReason::Fault
+            | EntryReason::Unlock
+            | EntryReason::Wait
+            | EntryReason::Lock
+            | EntryReason::Signal
+            | EntryReason::Slot => now,
             EntryReason::Arrival => {
                 let Some(due) = call.arrivals().min() else { return wrong(What::NotSent) };
                 if early(due) {

@@ -141,6 +141,7 @@ fn event(reason: EntryReason) -> Event {
         EntryReason::Wait => Event::Wait,
         EntryReason::Lock => Event::Lock,
         EntryReason::Signal => Event::Signal,
+        EntryReason::Slot => Event::Slot,
     }
 }
 

@@ -143,6 +143,8 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: SHIFT, overheads: true },
         tasks,
         components: Vec::new(),

@@ -93,6 +93,8 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
                     Input::Event(_) | Input::Misses { .. } | Input::WriteBacks { .. } | Input::Sample { .. } => {
                         continue
                     }
+                    // Slots are where one scheduler decides for all.
+                    Input::SlotTask { .. } | Input::Slot { .. } => continue,
                     Input::Sleep { proxy, until } => (Subject::new(proxy, InputKind::Sleep as u8), until),
                 };
                 writer.store(Stored::about(subject, look.now, core, EventKind::Input, 0, at.as_nanos()));

@@ -22,6 +22,8 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         EventKind::Notify | EventKind::Enter | EventKind::Leave | EventKind::Stage => &["notify", "brand"],
         EventKind::DeadlineMissed => &["deadline"],
         EventKind::End => &["finish"],
+        // Of the loader alone: no other component is granted the service by which it tells of slots.
+        EventKind::SlotTask | EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => &[],
         // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own.
         EventKind::Exhausted
         | EventKind::Replenish

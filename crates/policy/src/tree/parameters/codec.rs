@@ -1,6 +1,6 @@
 //! The stored form of a tree.
 
-use super::{ReconfigurableTree, Server, Supply, TaskPlacement, Tree};
+use super::{ReconfigurableTree, Server, SlotTasks, Supply, TaskPlacement, Tree};
 use crate::codec::{put, DecodeError, Input, Parameters};
 use crate::reconfigure::{change, part, put_change, put_part, Protocol, CHANGE_BYTES, PART_BYTES};
 use alloc::vec::Vec;
@@ -119,6 +119,7 @@ impl Parameters for Tree {
     }
 }
 
+const SLOT_BYTES: usize = 2 + 2;
 const PROTOCOLS: [Protocol; 2] = [Protocol::IdleInstant, Protocol::Immediate];
 
 impl Parameters for ReconfigurableTree {
@@ -128,6 +129,11 @@ impl Parameters for ReconfigurableTree {
         self.absent.iter().for_each(|part| put_part(out, *part));
         put(out, self.changes.len() as u64);
         self.changes.iter().for_each(|change| put_change(out, change));
+        put(out, self.slots.len() as u64);
+        for slot in &self.slots {
+            out.extend(slot.first.0.to_le_bytes());
+            out.extend(slot.tasks.to_le_bytes());
+        }
         out.push(number(&self.protocol, &PROTOCOLS));
     }
 
@@ -135,6 +141,9 @@ impl Parameters for ReconfigurableTree {
         let tree = Tree::decode(input)?;
         let absent = input.list(PART_BYTES, part)?;
         let changes = input.list(CHANGE_BYTES, change)?;
-        Ok(ReconfigurableTree { tree, absent, changes, protocol: meaning(input, &PROTOCOLS)? })
+        let slots = input.list(SLOT_BYTES, |input| {
+            Ok(SlotTasks { first: TaskId(u16::from_le_bytes(input.take()?)), tasks: u16::from_le_bytes(input.take()?) })
+        })?;
+        Ok(ReconfigurableTree { tree, absent, changes, slots, protocol: meaning(input, &PROTOCOLS)? })
     }
 }

@@ -11,7 +11,7 @@ pub use partitions::Partitions;
 pub use per_server::{Child, SchedulerPlan};
 pub use resources::{Resource, ResourceTree, ResourceUser};
 use tactus_task::{Overrun, Release, ServerKind, TaskOrder, WaitLimit};
-use tactus_time::{CoreSet, Duration};
+use tactus_time::{CoreSet, Duration, TaskId};
 
 /// The most servers from the root down to a task, the root included.
 pub const MAX_DEPTH: usize = 6;
@@ -83,6 +83,15 @@ pub struct TaskPlacement {
     pub overrun: Overrun,
 }
 
+/// The tasks of a slot: they come and go with programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotTasks {
+    /// The first; all are in one server of one core.
+    pub first: TaskId,
+    /// How many, one after another.
+    pub tasks: u16,
+}
+
 /// A tree, and how it is reconfigured while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReconfigurableTree {
@@ -92,6 +101,8 @@ pub struct ReconfigurableTree {
     pub absent: Vec<Part>,
     /// The reconfigurations in the order in which they are requested.
     pub changes: Vec<Change>,
+    /// The slots, in the order of their tasks. These are absent at the start, and no reconfiguration is about them.
+    pub slots: Vec<SlotTasks>,
     /// When they are applied.
     pub protocol: Protocol,
 }

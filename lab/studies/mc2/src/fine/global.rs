@@ -138,7 +138,8 @@ impl Global {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => (true, task.exhaust(records)),
+            | Event::Signal
+            | Event::Slot => (true, task.exhaust(records)),
         }
     }
 

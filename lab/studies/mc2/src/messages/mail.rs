@@ -164,7 +164,8 @@ impl Mail {
             | Event::Unlock
             | Event::Wait
             | Event::Lock
-            | Event::Signal => 0,
+            | Event::Signal
+            | Event::Slot => 0,
         };
         let [[a, b, c], [d, e, f]] = [part(&report.parts[0]), part(&report.parts[1])];
         self.reports.send(&[a, b, c, d, e, f, event])

@@ -68,6 +68,7 @@ pub fn component(name: &str, provides: &[&str], uses: &[(&str, usize, &str)]) ->
     Component {
         name: name.to_string(),
         path: PathBuf::from("/crates").join(name),
+        slot: None,
         provides: provides.iter().map(ToString::to_string).collect(),
         uses: uses.iter().map(grant).collect(),
         rights: Rights::default(),
@@ -88,6 +89,8 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
+        slots: Vec::new(),
+        loads: Vec::new(),
         machine: Machine { shift: 3, overheads: true },
         tasks,
         components,

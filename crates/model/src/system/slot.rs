@@ -1,0 +1,71 @@
+//! Slots: places in the system for programs that come while it runs, and what comes when.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use tactus_time::Duration;
+
+/// A place for a program that comes while the system runs. Its server counts at its full budget whether a program is there or not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Name, unique; that of its component as well.
+    pub name: String,
+    /// The component that a program in it is, by its place in [`System::components`](crate::System::components).
+    pub component: usize,
+    /// Its server, by its place in [`Scheduling::servers`](crate::Scheduling::servers); of one core, with nothing else inside.
+    pub server: usize,
+    /// The reserved tasks, by their places in [`System::tasks`](crate::System::tasks). They are absent at the start.
+    pub tasks: Range<usize>,
+    /// Pages of memory for program and heap.
+    pub pages: u64,
+    /// The heap of a program in it (bytes); among the pages.
+    pub heap: u64,
+    /// For which packages it is.
+    pub class: String,
+    /// Public keys of those who may sign packages for it.
+    pub keys: Vec<[u8; 32]>,
+    /// Whether an older version than the last one may come.
+    pub older: bool,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// A load or an unload that the file asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Load {
+    /// From when on the loader does it.
+    pub at: Duration,
+    /// The slot, by its place in [`System::slots`](crate::System::slots).
+    pub slot: usize,
+    /// What is to be done.
+    pub what: LoadKind,
+    /// Line of the system file at which it begins.
+    pub line: usize,
+}
+
+/// What is to be done to a slot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadKind {
+    /// A package is to be loaded.
+    Load {
+        /// Its file.
+        path: PathBuf,
+        /// Its contents.
+        bytes: Vec<u8>,
+    },
+    /// The program is to be unloaded.
+    Unload,
+}
+
+impl crate::System {
+    /// The component that fills the slots, by its place in [`System::components`](crate::System::components), and its task.
+    pub fn loader(&self) -> Option<(usize, usize)> {
+        let component = self.components.iter().position(|it| it.rights.loader)?;
+        let runs = |task: &crate::Task| task.body == crate::Body::Component(component);
+        Some((component, self.tasks.iter().position(runs)?))
+    }
+
+    /// The slot that the task is reserved for.
+    pub fn slot_of(&self, task: usize) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.tasks.contains(&task))
+    }
+}

@@ -1,0 +1,158 @@
+//! Slots: tasks of programs that come and go, and that nobody knew before the run.
+//!
+//! A slot has reserved tasks in a server of one core. They are absent until the loader, which runs on the same core, hands over a
+//! program: then those that it has values for begin at once. When the program goes, their jobs are dropped and they release no more,
+//! until the next one comes. Numbers of jobs go on, so that no two jobs of a task have the same.
+//!
+//! The loader's word is taken for nothing but tasks of slots; what makes no sense is left out. Their server has its budget whether they
+//! are there or not, so nobody else is concerned.
+
+use super::domain::Domain;
+use super::parameters::{ReconfigurableTree, SlotTasks};
+use super::task_state::TaskState;
+use crate::reconfigure::{Part, Values};
+use crate::records::Recorder;
+use crate::{PolicyConfig, PolicyConfigError, SlotAction};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+use tactus_task::{Overrun, Release};
+use tactus_time::{Instant, TaskId};
+
+/// Finds the first thing that is wrong with the slots.
+pub(super) fn check(setup: &PolicyConfig, all: &ReconfigurableTree) -> Result<(), PolicyConfigError> {
+    let mut next = 0;
+    for (n, slot) in all.slots.iter().enumerate() {
+        let tasks = slot.range();
+        let alone = |task: usize| {
+            let place = all.tree.places[task];
+            let server = &all.tree.servers[usize::from(place.server)];
+            place.server == all.tree.places[tasks.start].server
+                && place.server > 0
+                && server.cores.iter().count() == 1
+                && place.overrun == Overrun::Continue
+                && all.tree.releases.get(task).is_none_or(|release| *release == Release::Periodic)
+                && all.absent.contains(&Part::Task(TaskId(task as u16)))
+                && !all.changes.iter().any(|change| change.part == Part::Task(TaskId(task as u16)))
+        };
+        let sound = next <= tasks.start && tasks.start < tasks.end && tasks.end <= setup.tasks.len();
+        if !sound || !tasks.clone().all(alone) {
+            return Err(PolicyConfigError::Slot(n));
+        }
+        next = tasks.end;
+    }
+    Ok(())
+}
+
+impl SlotTasks {
+    /// Its tasks, by index.
+    fn range(&self) -> Range<usize> {
+        let first = self.first.index();
+        first..first + usize::from(self.tasks)
+    }
+}
+
+/// The slots of one domain.
+pub(super) struct Slots {
+    /// By number; those of other domains have no tasks here.
+    list: Vec<Slot>,
+    /// By index in the domain: what the task is to have when the program comes that is loaded.
+    told: Vec<Option<Values>>,
+    /// What was done, by the number of the slot.
+    done: Option<(usize, SlotAction)>,
+}
+
+/// One slot.
+struct Slot {
+    /// Its tasks by index in the domain.
+    tasks: Range<usize>,
+    /// Whether a program is in it.
+    loaded: bool,
+}
+
+/// Gives the domain its slots.
+pub(super) fn attach(domain: &mut Domain, all: &ReconfigurableTree) {
+    let of = |slot: &SlotTasks| {
+        let first = domain.tasks.iter().position(|task| task.id == slot.first);
+        let tasks = first.map_or(0..0, |first| first..first + usize::from(slot.tasks));
+        Slot { tasks, loaded: false }
+    };
+    let list: Vec<Slot> = all.slots.iter().map(of).collect();
+    if list.iter().any(|slot| !slot.tasks.is_empty()) {
+        for task in list.iter().flat_map(|slot| slot.tasks.clone()) {
+            domain.tasks[task].set_in_slot();
+        }
+        let told = alloc::vec![None; domain.tasks.len()];
+        domain.slots = Some(Box::new(Slots { list, told, done: None }));
+    }
+}
+
+impl Domain {
+    /// A task of a slot is to have these values when the program begins.
+    pub(super) fn tell_slot_task(&mut self, task: TaskId, values: Values) {
+        let Some(slots) = &mut self.slots else { return };
+        let sound = ![values.time, values.period, values.deadline].iter().any(|length| length.is_zero());
+        let place = self.tasks.iter().position(|it| it.id == task).filter(|_| sound);
+        let in_slot = |place: &usize| slots.list.iter().any(|slot| slot.tasks.contains(place));
+        if let Some(place) = place.filter(in_slot) {
+            slots.told[place] = Some(values);
+        }
+    }
+
+    /// The loader has done this to a slot.
+    pub(super) fn note_slot(&mut self, slot: u16, action: SlotAction) {
+        if let Some(slots) = &mut self.slots {
+            slots.done = Some((usize::from(slot), action));
+        }
+    }
+
+    /// Lets the program of a slot begin or end, as the loader on this core has said.
+    #[cold]
+    pub(super) fn change_slot(&mut self, me: usize, records: &mut Recorder) {
+        let Some(mut slots) = self.slots.take() else { return };
+        let Slots { list, told, done } = &mut *slots;
+        let action = done.take().and_then(|(slot, action)| Some((list.get_mut(slot)?, action)));
+        if let Some((slot, action)) = action {
+            let here = slot.tasks.clone().next().is_some_and(|task| self.vps[self.home(task)].core == me);
+            match action {
+                SlotAction::Load if here && !slot.loaded => {
+                    slot.loaded = true;
+                    for task in slot.tasks.clone() {
+                        if let Some(values) = told[task] {
+                            self.tasks[task].load(values, records.now);
+                            self.plan_event(task);
+                        }
+                    }
+                }
+                SlotAction::Unload if here && slot.loaded => {
+                    slot.loaded = false;
+                    for task in slot.tasks.clone() {
+                        self.tasks[task].unload(records);
+                        self.queue(task, records.now);
+                        self.plan_event(task);
+                    }
+                }
+                SlotAction::Load | SlotAction::Unload | SlotAction::Refuse(_) => {}
+            }
+        }
+        told.fill(None);
+        self.slots = Some(slots);
+    }
+}
+
+impl TaskState {
+    /// It has these values, and releases its first job now.
+    fn load(&mut self, values: Values, now: Instant) {
+        self.set_values(values);
+        self.removed = false;
+        self.begin_again(now);
+    }
+
+    /// It releases nothing any more, and what it released is dropped.
+    fn unload(&mut self, records: &mut Recorder) {
+        if self.pending > 0 {
+            self.drop_all(records);
+        }
+        self.until = Instant::ZERO;
+    }
+}
