@@ -77,6 +77,7 @@ extern crate std;
 #[cfg(loom)]
 pub mod abstraction;
 pub mod facade;
+mod helping;
 mod lock;
 mod nest;
 mod order;
@@ -86,6 +87,7 @@ pub mod stamp;
 #[cfg(loom)]
 mod turns;
 
+pub use helping::{HelpedLines, Piece, Port, PIECE_WORDS};
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};

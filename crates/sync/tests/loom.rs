@@ -6,7 +6,7 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::{Lock, MessageRing, Order, Rank, TripleBuffer};
+use tactus_sync::{HelpedLines, Lock, MessageRing, Order, Piece, Port, Rank, TripleBuffer};
 
 struct Outer;
 impl Rank for Outer {
@@ -216,5 +216,64 @@ fn events_of_a_group_have_one_order_and_its_replay_comes_to_the_same_state() {
             NEXT[usize::from(state)][event]
         });
         assert_eq!((held.events, held.state), (4, again));
+    });
+}
+
+/// Lines of two writers, of which one has begun its line and writes another one afterwards: each comes whole and once, and none is
+/// missing when its writer goes on; up to two preemptions.
+#[test]
+fn a_line_that_others_help_to_write_comes_whole_and_once() {
+    struct Taken(loom::sync::Mutex<Vec<u8>>, std::sync::atomic::AtomicU64);
+    impl Port for Taken {
+        fn taken(&self) -> Option<u64> {
+            let _taken = self.0.lock().unwrap();
+            Some(self.1.load(std::sync::atomic::Ordering::Relaxed))
+        }
+        fn offer(&self, number: u64, piece: Piece) -> Option<u64> {
+            let mut taken = self.0.lock().unwrap();
+            let before = self.1.load(std::sync::atomic::Ordering::Relaxed);
+            if before != number {
+                return Some(before);
+            }
+            let bytes = piece.words.iter().flat_map(|word| word.to_le_bytes());
+            taken.extend(bytes.take(piece.bytes as usize));
+            self.1.store(before + 1, std::sync::atomic::Ordering::Relaxed);
+            Some(before + 1)
+        }
+    }
+    struct Closed;
+    impl Port for Closed {
+        fn taken(&self) -> Option<u64> {
+            None
+        }
+        fn offer(&self, _: u64, _: Piece) -> Option<u64> {
+            None
+        }
+    }
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.max_branches = 10_000;
+    builder.check(|| {
+        let lines = HelpedLines::<2, 5>::new();
+        // One that takes one piece, and one that takes two, as the other writer's second.
+        assert!(lines.push(0, b'a') && !lines.write(0, &Closed));
+        (0..34).for_each(|_| assert!(lines.push(1, b'b')));
+        let all = Arc::new((lines, Taken(loom::sync::Mutex::new(Vec::new()), 0.into())));
+        let first = {
+            let all = Arc::clone(&all);
+            thread::spawn(move || {
+                assert!(all.0.finish(0, &all.1));
+                (0..34).for_each(|_| assert!(all.0.push(0, b'c')));
+                assert!(all.0.write(0, &all.1));
+                assert_eq!(all.1 .0.lock().unwrap().iter().filter(|it| **it == b'c').count(), 34);
+            })
+        };
+        assert!(all.0.write(1, &all.1));
+        assert_eq!(all.1 .0.lock().unwrap().iter().filter(|it| **it == b'b').count(), 34);
+        first.join().unwrap();
+        let taken = all.1 .0.lock().unwrap();
+        let mut lines: Vec<(u8, usize)> = taken.chunk_by(|a, b| a == b).map(|it| (it[0], it.len())).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [(b'a', 1), (b'b', 34), (b'c', 34)]);
     });
 }

@@ -21,7 +21,9 @@ pub enum Call {
     SwitchThread = 3,
     /// `(core)`: sends word to the same scheduler on another core. Schedulers only.
     Notify = 4,
-    /// `(length, w0, w1, w2, w3)`: up to 32 bytes of text to the console. Schedulers only.
+    /// `(length, w0, w1, w2, w3)`: up to 32 bytes of text to the console. Schedulers and consoles only. Above the length's eight bits
+    /// a number: 0, or one more than how many numbered pieces the component has written in this life; with any other nothing is
+    /// written, and that is no error. In `rdi` comes back how many bytes are held, in `rsi` how many numbered pieces were written.
     Text = 5,
     /// `(code)`: ends the run of the whole machine. The root scheduler only.
     Finish = 6,

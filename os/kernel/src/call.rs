@@ -233,9 +233,11 @@ fn bytes_of(words: [u64; 4]) -> [u8; 32] {
     bytes
 }
 
-/// `(length, w0, w1, w2, w3)`: how many bytes are held until the port takes them.
-fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<[u64; 2], Error> {
+/// `(length and number, w0, w1, w2, w3)`: how many bytes are held until the port takes them, and how many numbered pieces the component
+/// has written.
+fn text(thread: &Thread, size: u64, words: [u64; 4]) -> Result<[u64; 2], Error> {
     let component = component::get(thread.component);
+    let (length, number) = (size & 0xff, size >> 8);
     if length > 0 && !component.has_role(role::CONSOLE) {
         path::scheduler(thread.component).ok_or(Error::NotScheduler)?;
     }
@@ -243,12 +245,24 @@ fn text(thread: &Thread, length: u64, words: [u64; 4]) -> Result<[u64; 2], Error
         return Err(Error::BadArgument);
     }
     let bytes = &bytes_of(words)[..length as usize];
-    let write = |lines: &mut Lines| match component.is_root() {
-        true => lines.say(bytes),
-        false => lines.say_of(thread.component, component.has_role(role::DISK), bytes),
+    let write = |lines: &mut Lines| {
+        // One core at a time is here.
+        let written = component.numbered.load(Relaxed);
+        if length == 0 || number > 0 && number != written + 1 {
+            return Some(written);
+        }
+        let fits = match component.is_root() {
+            true => lines.say(bytes),
+            false => lines.say_of(thread.component, component.has_role(role::DISK), bytes),
+        };
+        let written = written.max(number);
+        if fits {
+            component.numbered.store(written, Relaxed);
+        }
+        fits.then_some(written)
     };
     match serial::offer(write) {
-        Some((true, held)) => Ok([held as u64, 0]),
+        Some((Some(written), held)) => Ok([held as u64, written]),
         _ => Err(Error::Busy),
     }
 }

@@ -70,6 +70,8 @@ pub struct Component {
     pub special: AtomicU8,
     /// Pieces of text that it has said in this life before it gives up.
     pub pieces: AtomicU8,
+    /// Numbered pieces of text that it has written in this life.
+    pub numbered: AtomicU64,
 }
 
 impl Component {
@@ -95,6 +97,7 @@ impl Component {
         slots: None,
         special: AtomicU8::new(0),
         pieces: AtomicU8::new(0),
+        numbered: AtomicU64::new(0),
     };
 
     /// Whether it was stopped after a fault.

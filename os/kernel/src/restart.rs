@@ -225,6 +225,7 @@ impl Restorable {
             event_source::take_off_all(core, number);
             brand::end_of_life(number);
             component::get(number).pieces.store(0, Ordering::Relaxed);
+            component::get(number).numbered.store(0, Ordering::Relaxed);
             component::get(number).go_on();
             self.limit.end();
             return Ok(0);

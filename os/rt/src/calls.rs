@@ -172,30 +172,49 @@ fn patiently<T>(ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
 
 /// Writes text to the console. It waits for the port here, where the caller is charged for it and can be preempted.
 pub fn text(text: &str) {
-    let ask = |words: [u64; 6]| {
-        let (status, [held, _]) = call(Call::Text, words);
-        outcome(status, held)
-    };
     for part in text.as_bytes().chunks(32) {
-        let mut words = [part.len() as u64, 0, 0, 0, 0, 0];
-        for (word, bytes) in words[1..].iter_mut().zip(part.chunks(8)) {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(part.chunks(8)) {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_le_bytes(padded);
         }
-        match patiently(|| ask(words)) {
-            Ok(0) => {}
-            Ok(_) => drain(),
-            // Nobody reads it.
-            Err(_) => return,
+        // Nobody reads it if it is refused.
+        if write_piece(part.len() as u64, words).is_none() {
+            return;
         }
     }
+}
+
+/// Writes up to 32 bytes to the console as piece `number` of those that this component numbers, as long as exactly so many were written
+/// before. How many were written then; none if the console takes nothing. Waits for the port as [`text`].
+pub fn numbered_text(number: u64, bytes: u64, words: [u64; 4]) -> Option<u64> {
+    write_piece(bytes | (number + 1) << 8, words)
+}
+
+/// How many pieces of [`numbered_text`] this component has written; none if the console takes nothing.
+pub fn numbered_pieces() -> Option<u64> {
+    write_piece(0, [0; 4])
+}
+
+/// How many numbered pieces were written; none if the console takes nothing.
+fn write_piece(size: u64, words: [u64; 4]) -> Option<u64> {
+    let [w0, w1, w2, w3] = words;
+    let ask = || {
+        let (status, values) = call(Call::Text, [size, w0, w1, w2, w3, 0]);
+        outcome(status, values)
+    };
+    let [held, written] = patiently(ask).ok()?;
+    if held > 0 {
+        drain();
+    }
+    Some(written)
 }
 
 /// Until the port has taken what the kernel holds.
 fn drain() {
     for _ in 0..PATIENCE {
-        if call(Call::Text, [0; 6]) == (0, [0, 0]) {
+        if let (0, [0, _]) = call(Call::Text, [0; 6]) {
             return;
         }
         core::hint::spin_loop();

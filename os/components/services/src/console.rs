@@ -1,95 +1,83 @@
 //! The console: lines of text from components that may not write to it themselves, each behind its component's name. Lines
-//! never mix, whoever preempts whom, and nobody waits.
+//! never mix, whoever preempts whom, and nobody waits: see [`HelpedLines`].
 //!
 //! | service | words | gives |
 //! |---|---|---|
 //! | `write` | number of bytes, 32 at most; the bytes in four words | 0, or 1 if the text is lost |
 //!
-//! A line is written when it is complete, or full. Text is lost while another thread of the same component writes, or while
-//! its last line has not been written yet.
+//! A line is written when it is complete, or full, by whoever completes it, who first writes the rest of a line that another component's
+//! thread has begun. Text is lost while another thread of the same component writes, or if the port takes none.
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_rt::abi::layout::MAX_COMPONENTS;
-use tactus_rt::abi::shared::name_text;
+use tactus_rt::abi::shared::{name_text, NAME_BYTES};
 use tactus_rt::{calls, cards, Caller};
+use tactus_sync::{HelpedLines, Piece, Port};
 
 tactus_rt::component! { services: [write] }
 
+/// Bytes of text in a line.
 const LONGEST: usize = 120;
+/// What stands between name and text.
+const COLON: &[u8] = b": ";
+const WORDS: usize = (NAME_BYTES + COLON.len() + LONGEST + 1).div_ceil(8);
 
-/// What a component has written of its line.
-struct Line {
-    busy: AtomicBool,
-    /// It is complete and waits to be written.
-    ready: AtomicBool,
-    length: AtomicUsize,
-    text: [AtomicU8; LONGEST],
-}
+static LINES: HelpedLines<MAX_COMPONENTS, WORDS> = HelpedLines::new();
+/// A thread of the component writes.
+static BUSY: [AtomicBool; MAX_COMPONENTS] = [const { AtomicBool::new(false) }; MAX_COMPONENTS];
 
-static LINES: [Line; MAX_COMPONENTS] = [const {
-    Line {
-        busy: AtomicBool::new(false),
-        ready: AtomicBool::new(false),
-        length: AtomicUsize::new(0),
-        text: [const { AtomicU8::new(0) }; LONGEST],
+/// The kernel.
+struct Kernel;
+
+impl Port for Kernel {
+    fn taken(&self) -> Option<u64> {
+        calls::numbered_pieces()
     }
-}; MAX_COMPONENTS];
-/// Somebody writes lines that are ready.
-static WRITING: AtomicBool = AtomicBool::new(false);
+    fn offer(&self, number: u64, piece: Piece) -> Option<u64> {
+        calls::numbered_text(number, piece.bytes, piece.words)
+    }
+}
 
 fn write(caller: Caller, words: [u64; 5]) -> [u64; 2] {
-    let Some(line) = LINES.get(usize::from(caller.component())) else { return [1, 0] };
-    if line.busy.swap(true, Ordering::Acquire) {
+    let component = usize::from(caller.component());
+    let Some(busy) = BUSY.get(component) else { return [1, 0] };
+    if busy.swap(true, Ordering::Acquire) {
         return [1, 0];
     }
-    let mut lost = 0;
-    for place in 0..(words[0] as usize).min(32) {
-        if line.ready.load(Ordering::Acquire) {
-            lost = 1;
-            break;
-        }
-        let byte = (words[1 + place / 8] >> (place % 8 * 8)) as u8;
-        let length = line.length.load(Ordering::Relaxed);
-        if byte != b'\n' {
-            line.text[length % LONGEST].store(byte, Ordering::Relaxed);
-            line.length.store(length + 1, Ordering::Relaxed);
-        }
-        if byte == b'\n' || length + 1 == LONGEST {
-            line.ready.store(true, Ordering::Release);
-            write_ready();
-        }
-    }
-    line.busy.store(false, Ordering::Release);
-    [lost, 0]
+    let written = add(component, words);
+    busy.store(false, Ordering::Release);
+    [u64::from(!written), 0]
 }
 
-/// Writes all lines that are ready, unless somebody does, who then sees them.
-fn write_ready() {
-    loop {
-        if WRITING.swap(true, Ordering::SeqCst) {
-            return;
+/// Adds the text to the component's line. Whether nothing is lost.
+fn add(component: usize, words: [u64; 5]) -> bool {
+    // A line that the port did not take to its end.
+    if !LINES.finish(component, &Kernel) {
+        return false;
+    }
+    let name = cards::components().get(component).map_or("?", |card| name_text(&card.name)).as_bytes();
+    for place in 0..(words[0] as usize).min(32) {
+        let byte = (words[1 + place / 8] >> (place % 8 * 8)) as u8;
+        if LINES.bytes(component) == 0 {
+            name.iter().chain(COLON).for_each(|&byte| push(component, byte));
         }
-        for (number, line) in LINES.iter().enumerate().filter(|(_, line)| line.ready.load(Ordering::SeqCst)) {
-            let name = cards::components().get(number).map_or("?", |card| name_text(&card.name));
-            calls::text(name);
-            calls::text(": ");
-            let mut text = [0; LONGEST];
-            let length = line.length.load(Ordering::Relaxed).min(LONGEST);
-            for (to, from) in text.iter_mut().zip(&line.text[..length]) {
-                // Nothing but text reaches the terminal.
-                let byte = from.load(Ordering::Relaxed);
-                *to = if (b' '..=b'~').contains(&byte) { byte } else { b'?' };
+        if byte != b'\n' {
+            // Nothing but text reaches the terminal.
+            push(component, if (b' '..=b'~').contains(&byte) { byte } else { b'?' });
+        }
+        if byte == b'\n' || LINES.bytes(component) == name.len() + COLON.len() + LONGEST {
+            push(component, b'\n');
+            if !LINES.write(component, &Kernel) {
+                return false;
             }
-            calls::text(core::str::from_utf8(&text[..length]).unwrap_or("?"));
-            calls::text("\n");
-            line.length.store(0, Ordering::Relaxed);
-            line.ready.store(false, Ordering::Release);
-        }
-        WRITING.store(false, Ordering::SeqCst);
-        if !LINES.iter().any(|line| line.ready.load(Ordering::SeqCst)) {
-            return;
         }
     }
+    true
+}
+
+fn push(component: usize, byte: u8) {
+    let fits = LINES.push(component, byte);
+    debug_assert!(fits, "a line has room for the name and the longest text");
 }

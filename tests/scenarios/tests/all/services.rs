@@ -290,6 +290,35 @@ fn printed_lines_and_a_panics_text_and_place_are_told() {
 }
 
 #[test]
+fn a_partition_that_is_displaced_in_the_middle_of_a_line_costs_another_none_of_its_lines() {
+    let folder = Scratch::new("prattler");
+    let text = ["prattler", "talker"].map(|name| {
+        task(name, true, 0).replace("core = 0\n", "").replace("10 ms", if name == "talker" { "10 ms" } else { "40 ms" })
+            + &part(name, "uses = { console = \"console.write\" }")
+    });
+    // The other one's first three jobs are all in its first window.
+    let partition = |n: u8, start: u8, length: u8| {
+        let name = ["prattler", "talker"][usize::from(n)];
+        format!(
+            "[[partition]]\nname = \"p{n}\"\npolicy = \"partitioned-edf\"\ncomponents = [\"{name}\"]\n\
+             windows = [{{ core = 0, start = \"{start} ms\", length = \"{length} ms\" }}]\n\n"
+        )
+    };
+    let parts = service("console", "console = true\nprovides = [\"write\"]") + &text.concat();
+    let path = system(&folder, "", &(parts + &partition(0, 0, 2) + &partition(1, 2, 38)));
+    let text = std::fs::read_to_string(&path).expect("just written");
+    let policy = "kind = \"partitions\"\nmajor-frame = \"40 ms\"";
+    folder.write("system.toml", &text.replacen("kind = \"partitioned-edf\"", policy, 1));
+    let run = Finished::run(&path, &[]);
+    let of = |name: &str| run.log.lines().filter(|line| line.starts_with(&format!("| {name}: "))).collect::<Vec<_>>();
+    assert_eq!(of("talker"), [0, 1, 2].map(|n| format!("| talker: job {n} says {}", n + 7)), "{}", run.log);
+    // The run's end cuts off the last line.
+    let mut prattled = of("prattler");
+    prattled.pop();
+    assert!(prattled.len() > 100 && prattled.iter().all(|line| line.ends_with("it can be displaced")), "{}", run.log);
+}
+
+#[test]
 fn what_components_write_themselves_on_two_cores_is_text_in_marked_lines() {
     let folder = Scratch::new("babblers");
     let of_it = |name: &str, core: u64| {
