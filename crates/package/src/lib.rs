@@ -21,5 +21,5 @@ pub mod write;
 
 pub use admission::Unschedulable;
 pub use program::ProgramFault;
-pub use refusal::{Reason, Refusal};
+pub use refusal::Refusal;
 pub use wire::Malformed;

@@ -6,6 +6,7 @@
 
 use crate::admission::{Demand, MOST_TASKS};
 use crate::wire::{Malformed, Reader};
+use core::fmt;
 use tactus_time::Duration;
 
 /// The version of this form, as `manifest-version` says it.
@@ -14,10 +15,6 @@ pub const MANIFEST_VERSION: u64 = 1;
 pub const LONGEST_NAME: usize = 31;
 /// The most rights that a program may want.
 pub const MOST_RIGHTS: usize = 32;
-/// The most services that a program may provide.
-pub const MOST_SERVICES: usize = 8;
-/// The most restartable sequences of a program.
-pub const MOST_SEQUENCES: usize = 4;
 /// The longest manifest: bytes.
 pub const LONGEST_MANIFEST: usize = 4096;
 
@@ -43,10 +40,39 @@ pub mod key {
     pub const TASKS: i64 = -7;
     /// Rights: arrays of kind and name.
     pub const RIGHTS: i64 = -8;
-    /// Services: arrays of name and address.
-    pub const SERVICES: i64 = -9;
-    /// Restartable sequences: arrays of first instruction and the one behind the last.
-    pub const SEQUENCES: i64 = -10;
+}
+
+/// A version `major.minor.patch`, each of the last two below 1,000; the sequence number is its digits, three for each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Version {
+    /// Major.
+    pub major: u64,
+    /// Minor.
+    pub minor: u16,
+    /// Patch.
+    pub patch: u16,
+}
+
+impl Version {
+    /// The greatest major number, so that sequence numbers stay within 64 bits.
+    pub const GREATEST_MAJOR: u64 = 1_000_000_000;
+
+    /// The version with this sequence number.
+    pub const fn of(number: u64) -> Version {
+        Version { major: number / 1_000_000, minor: (number / 1_000 % 1_000) as u16, patch: (number % 1_000) as u16 }
+    }
+
+    /// Its sequence number; none if a part is too large.
+    pub fn number(self) -> Option<u64> {
+        let fits = self.major <= Version::GREATEST_MAJOR && self.minor < 1_000 && self.patch < 1_000;
+        fits.then(|| self.major * 1_000_000 + u64::from(self.minor) * 1_000 + u64::from(self.patch))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
 }
 
 /// For which processor a program is compiled.
@@ -129,15 +155,6 @@ pub struct PackageTask<'b> {
     pub demand: Demand,
 }
 
-/// A service that a program provides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Provided<'b> {
-    /// Its name.
-    pub name: &'b str,
-    /// Where it begins in the program.
-    pub entry: u64,
-}
-
 /// Up to `N` things, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct List<T, const N: usize> {
@@ -208,10 +225,6 @@ pub struct Manifest<'b> {
     pub tasks: List<PackageTask<'b>, MOST_TASKS>,
     /// The rights that it wants.
     pub rights: List<Right<'b>, MOST_RIGHTS>,
-    /// The services that it provides.
-    pub services: List<Provided<'b>, MOST_SERVICES>,
-    /// Its restartable sequences.
-    pub sequences: List<[u64; 2], MOST_SEQUENCES>,
 }
 
 impl<'b> Manifest<'b> {
@@ -221,7 +234,7 @@ impl<'b> Manifest<'b> {
         if bytes.len() > LONGEST_MANIFEST {
             return Err(reader.malformed());
         }
-        reader.map_of(12)?;
+        reader.map_of(10)?;
         reader.expect(key::MANIFEST_VERSION)?;
         reader.expect(MANIFEST_VERSION)?;
         reader.expect(key::SEQUENCE_NUMBER)?;
@@ -243,32 +256,13 @@ impl<'b> Manifest<'b> {
         let tasks = List::read(&mut reader, task)?;
         reader.expect(key::RIGHTS)?;
         let rights = List::read(&mut reader, right)?;
-        reader.expect(key::SERVICES)?;
-        let services = List::read(&mut reader, service)?;
-        reader.expect(key::SEQUENCES)?;
-        let sequences = List::read(&mut reader, |reader| {
-            reader.array_of(2)?;
-            Ok([reader.item()?, reader.item()?])
-        })?;
         reader.end()?;
-        Ok(Manifest {
-            name,
-            sequence_number,
-            class,
-            processor,
-            image_digest,
-            image_size,
-            heap,
-            tasks,
-            rights,
-            services,
-            sequences,
-        })
+        Ok(Manifest { name, sequence_number, class, processor, image_digest, image_size, heap, tasks, rights })
     }
 }
 
-/// A name: letters, digits, `-`, `_`, `.` and `/`, so that it can be printed anywhere.
-pub(crate) fn is_name(text: &str) -> bool {
+/// Whether it is a name: letters, digits, `-`, `_`, `.` and `/`, so that it can be printed anywhere.
+pub fn is_name(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(good)
 }
@@ -296,9 +290,4 @@ fn right<'b>(reader: &mut Reader<'b>) -> Result<Right<'b>, Malformed> {
     let kind = reader.item::<u8>()?;
     let kind = *RightKind::ALL.get(usize::from(kind)).ok_or(begins)?;
     Ok(Right { kind, name: name(reader)? })
-}
-
-fn service<'b>(reader: &mut Reader<'b>) -> Result<Provided<'b>, Malformed> {
-    reader.array_of(2)?;
-    Ok(Provided { name: name(reader)?, entry: reader.item()? })
 }

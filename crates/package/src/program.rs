@@ -1,6 +1,5 @@
 //! The program of a package: an ELF file from outside, whose segments are checked before anything of it is loaded.
 
-use crate::manifest::Manifest;
 use core::fmt;
 use elf::abi::{ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD};
 use elf::endian::LittleEndian;
@@ -91,14 +90,9 @@ pub enum ProgramFault {
     },
     /// More segments than a program may have.
     TooManySegments,
-    /// The entry, or that of a service, is not in code.
+    /// The entry is not in code.
     NotCode {
         /// The entry.
-        address: u64,
-    },
-    /// A restartable sequence is not a stretch of code, or overlaps another one.
-    Sequence {
-        /// Where it begins.
         address: u64,
     },
 }
@@ -122,9 +116,6 @@ impl fmt::Display for ProgramFault {
             }
             ProgramFault::TooManySegments => write!(f, "the program has more than {MOST_SEGMENTS} segments"),
             ProgramFault::NotCode { address } => write!(f, "the entry {address:#x} is not in the program's code"),
-            ProgramFault::Sequence { address } => {
-                write!(f, "the restartable sequence at {address:#x} is no stretch of code, or overlaps another one")
-            }
         }
     }
 }
@@ -215,26 +206,6 @@ impl<'b> Program<'b> {
         }
         if !program.is_code(program.entry) {
             return Err(ProgramFault::NotCode { address: program.entry });
-        }
-        Ok(program)
-    }
-
-    /// Reads the program that a manifest vouches for, and checks what the manifest says of its addresses.
-    pub(crate) fn of(manifest: &Manifest<'b>, file: &'b [u8], from: u64, to: u64) -> Result<Self, ProgramFault> {
-        let program = Program::read(file, manifest.processor, from, to)?;
-        for service in manifest.services.iter() {
-            if !program.is_code(service.entry) {
-                return Err(ProgramFault::NotCode { address: service.entry });
-            }
-        }
-        let mut before = 0;
-        for &[start, end] in manifest.sequences.iter() {
-            let in_code =
-                |segment: &&Segment| segment.access == Access::Execute && segment.holds(start) && end <= segment.end();
-            if start >= end || start < before || !program.segments().any(|segment| in_code(&segment)) {
-                return Err(ProgramFault::Sequence { address: start });
-            }
-            before = end;
         }
         Ok(program)
     }

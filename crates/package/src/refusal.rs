@@ -2,10 +2,11 @@
 
 use crate::admission::Unschedulable;
 use crate::keys::KeyId;
-use crate::manifest::RightKind;
+use crate::manifest::{RightKind, Version};
 use crate::program::ProgramFault;
 use crate::wire::Malformed;
 use core::fmt;
+use tactus_record::SlotRefusal;
 
 /// Why a package is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +71,7 @@ pub enum Refusal<'b> {
         /// The slot's.
         most: usize,
     },
-    /// It wants, or names twice, something that programs in this slot may not have.
+    /// It wants something that programs in this slot may not have.
     Right {
         /// The kind.
         kind: RightKind,
@@ -88,120 +89,18 @@ pub enum Refusal<'b> {
     Program(ProgramFault),
 }
 
-/// The kind of a refusal, as records have it: a number from 1 on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
-    /// The slot is not empty.
-    Full,
-    /// There is nothing in the slot that could be unloaded.
-    Empty,
-    /// [`Refusal::Malformed`].
-    Malformed,
-    /// [`Refusal::UnknownKey`].
-    UnknownKey,
-    /// [`Refusal::Signature`].
-    Signature,
-    /// [`Refusal::ManifestDigest`].
-    ManifestDigest,
-    /// [`Refusal::ImageSize`].
-    ImageSize,
-    /// [`Refusal::ImageDigest`].
-    ImageDigest,
-    /// [`Refusal::Older`].
-    Older,
-    /// [`Refusal::Processor`].
-    Processor,
-    /// [`Refusal::Class`].
-    Class,
-    /// [`Refusal::Heap`].
-    Heap,
-    /// [`Refusal::Memory`].
-    Memory,
-    /// [`Refusal::TooManyTasks`].
-    TooManyTasks,
-    /// [`Refusal::Right`].
-    Right,
-    /// [`Refusal::Unschedulable`].
-    Unschedulable,
-    /// [`Refusal::Program`].
-    Program,
-}
-
-impl Reason {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 17] = [
-        Reason::Full,
-        Reason::Empty,
-        Reason::Malformed,
-        Reason::UnknownKey,
-        Reason::Signature,
-        Reason::ManifestDigest,
-        Reason::ImageSize,
-        Reason::ImageDigest,
-        Reason::Older,
-        Reason::Processor,
-        Reason::Class,
-        Reason::Heap,
-        Reason::Memory,
-        Reason::TooManyTasks,
-        Reason::Right,
-        Reason::Unschedulable,
-        Reason::Program,
-    ];
-
-    /// Its number.
-    pub const fn number(self) -> u8 {
-        self as u8 + 1
-    }
-
-    /// The one with this number.
-    pub fn of(number: u8) -> Option<Reason> {
-        Reason::ALL.get(usize::from(number).checked_sub(1)?).copied()
-    }
-
-    /// What a run says of it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Reason::Full => "the slot is not empty",
-            Reason::Empty => "the slot is empty",
-            Reason::Malformed => "not a package",
-            Reason::UnknownKey => "signed by a key that is not trusted",
-            Reason::Signature => "a signature of somebody else",
-            Reason::ManifestDigest => "a manifest that was not signed",
-            Reason::ImageSize => "a program of another length",
-            Reason::ImageDigest => "a program that was not signed",
-            Reason::Older => "older than what ran there",
-            Reason::Processor => "for another processor",
-            Reason::Class => "for another kind of slot",
-            Reason::Heap => "more heap than the slot has",
-            Reason::Memory => "more memory than the slot has",
-            Reason::TooManyTasks => "more tasks than the slot has",
-            Reason::Right => "a right that the slot does not give",
-            Reason::Unschedulable => "its tasks could miss deadlines",
-            Reason::Program => "a program that cannot be loaded safely",
-        }
-    }
-}
-
 impl Refusal<'_> {
-    /// Its kind.
-    pub fn reason(&self) -> Reason {
+    /// Its kind, as records have it.
+    pub fn reason(&self) -> SlotRefusal {
         match self {
-            Refusal::Malformed(_) => Reason::Malformed,
-            Refusal::UnknownKey { .. } => Reason::UnknownKey,
-            Refusal::Signature => Reason::Signature,
-            Refusal::ManifestDigest => Reason::ManifestDigest,
-            Refusal::ImageSize { .. } => Reason::ImageSize,
-            Refusal::ImageDigest => Reason::ImageDigest,
-            Refusal::Older { .. } => Reason::Older,
-            Refusal::Processor { .. } => Reason::Processor,
-            Refusal::Class { .. } => Reason::Class,
-            Refusal::Heap { .. } => Reason::Heap,
-            Refusal::Memory { .. } => Reason::Memory,
-            Refusal::TooManyTasks { .. } => Reason::TooManyTasks,
-            Refusal::Right { .. } => Reason::Right,
-            Refusal::Unschedulable { .. } => Reason::Unschedulable,
-            Refusal::Program(_) => Reason::Program,
+            Refusal::Malformed(_) => SlotRefusal::Malformed,
+            Refusal::UnknownKey { .. } | Refusal::Signature | Refusal::ManifestDigest => SlotRefusal::Signature,
+            Refusal::ImageSize { .. } | Refusal::ImageDigest | Refusal::Program(_) => SlotRefusal::Program,
+            Refusal::Older { .. } => SlotRefusal::Older,
+            Refusal::Processor { .. } | Refusal::Class { .. } => SlotRefusal::Kind,
+            Refusal::Heap { .. } | Refusal::Memory { .. } | Refusal::TooManyTasks { .. } => SlotRefusal::Size,
+            Refusal::Right { .. } => SlotRefusal::Right,
+            Refusal::Unschedulable { .. } => SlotRefusal::Unschedulable,
         }
     }
 }
@@ -219,7 +118,8 @@ impl fmt::Display for Refusal<'_> {
             Refusal::ImageSize { said, is } => write!(f, "the program has {is} bytes; the manifest says {said}"),
             Refusal::ImageDigest => f.write_str("the program is not the one that the manifest names"),
             Refusal::Older { is, least } => {
-                write!(f, "sequence number {is} is older than {least}, the least that this slot accepts")
+                let (is, least) = (Version::of(*is), Version::of(*least));
+                write!(f, "version {is} is older than {least}, the least that this slot accepts")
             }
             Refusal::Processor { wanted, is } => {
                 write!(f, "compiled for machine {is}, the slot is on machine {wanted}")
@@ -231,7 +131,7 @@ impl fmt::Display for Refusal<'_> {
             Refusal::Heap { wanted, most } => write!(f, "it wants {wanted} bytes of heap, the slot has {most}"),
             Refusal::TooManyTasks { wanted, most } => write!(f, "{wanted} tasks, the slot has room for {most}"),
             Refusal::Right { kind, name } => {
-                write!(f, "it may not have {} `{name}` in this slot, or names it twice", kind.word())
+                write!(f, "it may not have {} `{name}` in this slot", kind.word())
             }
             Refusal::Unschedulable { why, task: Some(task) } => write!(f, "task `{task}`: {why}"),
             Refusal::Unschedulable { why, task: None } => why.fmt(f),

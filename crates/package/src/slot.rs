@@ -8,7 +8,7 @@
 use crate::admission::{admit, Demand, Order, Supply, Work, MOST_TASKS};
 use crate::envelope::Envelope;
 use crate::keys::TrustedKey;
-use crate::manifest::{Manifest, Right, RightKind};
+use crate::manifest::{Manifest, Right};
 use crate::program::Program;
 use crate::refusal::Refusal;
 use hmac_sha256::Hash;
@@ -106,13 +106,6 @@ pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>) -> Result<(), Refusal<
             return Err(Refusal::Right { kind: right.kind, name: right.name });
         }
     }
-    // Services are told apart by name, and each is offered under the name that the slot has for it.
-    for service in manifest.services.iter() {
-        let count = manifest.services.iter().filter(|other| other.name == service.name).count();
-        if count > 1 {
-            return Err(Refusal::Right { kind: RightKind::Service, name: service.name });
-        }
-    }
     Ok(())
 }
 
@@ -159,7 +152,7 @@ impl<'b> Candidate<'b> {
             return Err(Refusal::ImageDigest);
         }
         let (from, to) = self.addresses;
-        let program = Program::of(&self.manifest, self.program, from, to).map_err(Refusal::Program)?;
+        let program = Program::read(self.program, self.manifest.processor, from, to).map_err(Refusal::Program)?;
         if program.pages() > self.pages {
             return Err(Refusal::Memory { wanted: program.pages(), most: self.pages });
         }

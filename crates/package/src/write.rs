@@ -3,9 +3,12 @@
 extern crate alloc;
 
 use crate::envelope::{signed_bytes, AUTHENTICATION, COSE_SIGN1, ENVELOPE, MANIFEST, PROGRAM, PROTECTED, SHA_256};
-use crate::keys::key_id;
+use crate::keys::{digits, key_id, KeyFault, PRIVATE_KEY, PUBLIC_KEY};
 use crate::manifest::{key, Manifest, RightKind, MANIFEST_VERSION};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Write;
 use ed25519_compact::{KeyPair, Seed};
 use hmac_sha256::Hash;
 use minicbor::data::Tag;
@@ -22,10 +25,36 @@ impl SigningKey {
         KeyPair::try_from_seed(Seed::new(seed)).ok().map(SigningKey)
     }
 
+    /// The text of a private key file; whoever has it signs as its owner does.
+    pub fn to_text(&self) -> String {
+        text(PRIVATE_KEY, &self.0.sk.seed()[..])
+    }
+
+    /// Reads the text of a private key file.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn from_text(text: &str) -> Result<SigningKey, KeyFault> {
+        SigningKey::from_seed(digits(text, PRIVATE_KEY)?).ok_or(KeyFault::NoKey)
+    }
+
+    /// The text of the public key file that belongs to it.
+    pub fn public_text(&self) -> String {
+        text(PUBLIC_KEY, &self.public())
+    }
+
     /// The bytes of the key that verifies its signatures.
     pub fn public(&self) -> [u8; 32] {
         *self.0.pk
     }
+}
+
+fn text(header: &str, bytes: &[u8]) -> String {
+    let mut text = format!("{header}\n");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text + "\n"
 }
 
 /// The package of a program: its manifest, signed, and the program itself.
@@ -62,7 +91,7 @@ fn encoded(with: impl FnOnce(&mut Encoder<&mut Vec<u8>>) -> Encoded) -> Vec<u8> 
 }
 
 fn encode_manifest(to: &mut Encoder<&mut Vec<u8>>, manifest: &Manifest<'_>) -> Encoded {
-    to.map(12)?;
+    to.map(10)?;
     to.i64(key::MANIFEST_VERSION)?.u64(MANIFEST_VERSION)?;
     to.i64(key::SEQUENCE_NUMBER)?.u64(manifest.sequence_number)?;
     to.i64(key::NAME)?.str(manifest.name)?;
@@ -84,14 +113,6 @@ fn encode_manifest(to: &mut Encoder<&mut Vec<u8>>, manifest: &Manifest<'_>) -> E
     for right in manifest.rights.iter() {
         let kind = RightKind::ALL.iter().position(|kind| *kind == right.kind).unwrap_or_default();
         to.array(2)?.u8(kind as u8)?.str(right.name)?;
-    }
-    to.i64(key::SERVICES)?.array(manifest.services.len() as u64)?;
-    for service in manifest.services.iter() {
-        to.array(2)?.str(service.name)?.u64(service.entry)?;
-    }
-    to.i64(key::SEQUENCES)?.array(manifest.sequences.len() as u64)?;
-    for &[start, end] in manifest.sequences.iter() {
-        to.array(2)?.u64(start)?.u64(end)?;
     }
     Ok(())
 }
