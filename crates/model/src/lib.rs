@@ -22,6 +22,7 @@ mod limits;
 mod mixed;
 pub mod network;
 mod ordinary;
+mod package;
 mod partition;
 mod platform;
 mod problem;
@@ -45,6 +46,7 @@ pub use features::SystemFeatures;
 pub use label::{policy_key, policy_label};
 pub use limits::*;
 pub use ordinary::{read_ordinary, read_ordinary_text};
+pub use package::{DeclaredTask, PackageDeclaration};
 pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use system::{

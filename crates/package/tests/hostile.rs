@@ -100,8 +100,7 @@ fn kinds() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     dynamic[64 + 56] = 2;
     let mut interpreted = dynamic.clone();
     interpreted[64 + 56] = 3;
-    let odd_times =
-        "task `odd`: needs 0 < execution (with the system's own work) ≤ deadline ≤ period ≤ 4398.047 s";
+    let odd_times = "task `odd`: needs 0 < execution (with the system's own work) ≤ deadline ≤ period ≤ 4398.047 s";
     vec![
         // Who signed, and what.
         ("an empty file", vec![], "not a package: envelope is damaged at byte 0"),

@@ -9,6 +9,7 @@ mod disk;
 mod keys;
 mod monitor;
 pub(crate) mod network;
+pub(crate) mod package;
 mod partition;
 mod platform;
 mod resource;

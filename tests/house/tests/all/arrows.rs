@@ -27,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/trace", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
     ("crates/linux", &["crates/trace"]),
     ("crates/report", &["crates/trace", "crates/monitor"]),
-    ("crates/model", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
+    ("crates/model", &["crates/monitor", "crates/disk", "crates/cache", "crates/network", "crates/package"]),
     ("crates/formats", &["crates/model", "crates/monitor"]),
     ("crates/analysis", &["crates/model", "crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
     ("crates/generate", &["crates/model", "crates/policy"]),
