@@ -2,7 +2,7 @@
 
 use tactus_terminal::lines::{self, brief, grouped};
 use tactus_trace::{
-    ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, Promise, Summary, TaskSummary, Verdict,
+    Bound, ChainSummary, ChangeSummary, Fate, JobCounts, LevelSummary, MonitorSummary, Summary, TaskSummary, Verdict,
 };
 
 /// The verdict and the table below it.
@@ -111,9 +111,9 @@ fn by_task(summary: &Summary) -> String {
 
 fn task_row(task: &TaskSummary) -> Vec<String> {
     let promised = match task.promise {
-        Promise::Response(bound) => format!("≤ {}", brief(bound)),
-        Promise::Tardiness(bound) => format!("late ≤ {}", brief(bound)),
-        Promise::None => "–".to_string(),
+        Some(Bound::Response(bound)) => format!("≤ {}", brief(bound)),
+        Some(Bound::Tardiness(bound)) => format!("late ≤ {}", brief(bound)),
+        None => "–".to_string(),
     };
     vec![
         task.name.clone(),

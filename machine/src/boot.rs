@@ -19,7 +19,7 @@ use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Details};
 use tactus_time::{Duration, TaskId};
-use tactus_trace::{HeapUse, Promise, Trace};
+use tactus_trace::{Bound, HeapUse, Trace};
 
 /// How long virtual time may stand still, booting included, before the machine counts as hung.
 const PATIENCE: Real = Real::from_secs(30);
@@ -88,7 +88,7 @@ pub fn compile_system(
 
 /// What an image is made from beside its programs.
 struct Told {
-    promises: Vec<tactus_image::Promise>,
+    promises: Vec<Option<Bound>>,
     promised_by_host: u32,
     plan: Vec<u8>,
     children: Vec<ChildScheduler>,
@@ -99,12 +99,12 @@ struct Told {
 impl Told {
     fn of(system: &System, promised: &RunPlan) -> Result<Told, Failure> {
         // Bounds of a system that the check refused are no promises.
-        let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { Promise::None };
+        let promise = |n| if promised.view.accepted { promised.view.weakest_promise(n) } else { None };
         let setups = schedulers::of(system, &promised.setup)?;
         let served = promised.disk_setups.iter();
         let served = served.filter_map(|it| Some((system.disks[it.number as usize].component?, it.encode())));
         Ok(Told {
-            promises: (0..system.tasks.len()).map(|n| told(promise(n))).collect(),
+            promises: (0..system.tasks.len()).map(promise).collect(),
             promised_by_host: promised.view.promised_by_host() as u32,
             plan: setups[0].encode(),
             children: schedulers::children(system, &setups),
@@ -383,14 +383,6 @@ fn lent_memory(bytes: u64) -> Vec<String> {
 
 /// The name of the file behind memory that the host lends, in the folder of results.
 const LENT_MEMORY: &str = "lent.img";
-
-fn told(promise: Promise) -> tactus_image::Promise {
-    match promise {
-        Promise::Response(bound) => tactus_image::Promise::Response(bound),
-        Promise::Tardiness(bound) => tactus_image::Promise::Tardiness(bound),
-        Promise::None => tactus_image::Promise::None,
-    }
-}
 
 /// The failure of the machine with this cause.
 pub fn machine(error: impl Display) -> Failure {

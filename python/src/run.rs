@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tactus_record::Record;
 use tactus_report::{Details, Kept};
 use tactus_time::{Duration, Instant, TaskId};
-use tactus_trace::{self as trace, Promise, SegmentKind, Summary, View};
+use tactus_trace::{self as trace, Bound, SegmentKind, Summary, View};
 
 /// The records of a run.
 #[pyclass(module = "tactus", frozen)]
@@ -218,11 +218,6 @@ impl Run {
     /// A row for each task: its jobs, responses and tardiness beside what was promised.
     fn tasks(&self) -> PyResult<Table> {
         let all = || self.summary.tasks.iter();
-        let promised = |promise: Promise| match promise {
-            Promise::Response(bound) => (Some("response"), Some(bound.as_nanos())),
-            Promise::Tardiness(bound) => (Some("tardiness"), Some(bound.as_nanos())),
-            Promise::None => (None, None),
-        };
         Columns::default()
             .text("name", all().map(|t| Some(&t.name)))
             .text("level", all().map(|t| t.level.map(|level| level.to_string())))
@@ -235,8 +230,8 @@ impl Run {
             .number("response_max_ns", all().map(|t| t.response.map(|r| r.max.as_nanos())))
             .number("tardiness_max_ns", all().map(|t| Some(t.tardiness_max.as_nanos())))
             .number("charged_max_ns", all().map(|t| t.charged.map(|c| c.max.as_nanos())))
-            .text("bound", all().map(|t| promised(t.promise).0))
-            .number("bound_ns", all().map(|t| promised(t.promise).1))
+            .text("bound", all().map(|t| t.promise.map(Bound::kind)))
+            .number("bound_ns", all().map(|t| t.promise.map(|bound| bound.length().as_nanos())))
             .real("worst_over_bound", all().map(|t| t.worst_over_bound))
             .number("preemptions", all().map(|t| Some(t.preemptions)))
             .number("migrations", all().map(|t| Some(t.migrations)))

@@ -187,13 +187,6 @@ impl Check {
     /// A row for each task: its bound, which test gave it, and by how much its execution time may grow.
     fn tasks(&self) -> PyResult<Table> {
         let all = || self.check.tasks.iter();
-        let kind = |bound| match bound {
-            Bound::Response(_) => "response",
-            Bound::Tardiness(_) => "tardiness",
-        };
-        let length = |bound| match bound {
-            Bound::Response(length) | Bound::Tardiness(length) => length.as_nanos(),
-        };
         let holder = |task: TaskId| self.check.tasks.get(task.index()).map(|verdict| &verdict.name);
         Columns::default()
             .text("name", all().map(|t| Some(&t.name)))
@@ -201,8 +194,8 @@ impl Check {
             .number("core", all().map(|t| t.core.map(|core| core.0.into())))
             .real("utilisation", all().map(|t| Some(t.utilisation as f64 / 1e6)))
             .number("deadline_ns", all().map(|t| Some(t.deadline.as_nanos())))
-            .text("bound", all().map(|t| t.bound().map(kind)))
-            .number("bound_ns", all().map(|t| t.bound().map(length)))
+            .text("bound", all().map(|t| t.bound().map(Bound::kind)))
+            .number("bound_ns", all().map(|t| t.bound().map(|bound| bound.length().as_nanos())))
             .truth("met", all().map(|t| Some(!t.fails())))
             .number("slack_ns", all().map(|t| t.slack().map(Duration::as_nanos)))
             .number(

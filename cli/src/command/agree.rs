@@ -45,7 +45,7 @@ use tactus_sim::compare::{compare, explain, Cause, Comparison};
 use tactus_sim::simulate_with_steps;
 use tactus_terminal::lines;
 use tactus_terminal::progress::Wait;
-use tactus_trace::{Fate, Promise, TaskSummary, Verdict};
+use tactus_trace::{Fate, TaskSummary, Verdict};
 
 /// Digits of a seed in the name of a folder.
 const DIGITS: usize = 4;
@@ -362,7 +362,7 @@ fn judge(
         problems.push(format!("a promise was broken: {broken:?}"));
     }
     // What was promised and bound to the end.
-    let bound = |task: &&TaskSummary| task.void.is_none() && task.promise != Promise::None;
+    let bound = |task: &&TaskSummary| task.void.is_none() && task.promise.is_some();
     let kept: Vec<_> = summary.tasks.iter().filter(bound).collect();
     let seen = measure::costs(system, trace, &summary);
     let fate = |fate: Fate| summary.changes.iter().filter(|change| change.fate == fate).count() as u64;

@@ -28,10 +28,10 @@ pub mod uniprocessor;
 pub mod utilisation;
 
 pub use check::{
-    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, Bound, CacheDelay,
+    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, CacheDelay,
     ChainVerdict, ChannelVerdict, Check, CoreLoad, Declared, Finding, Growth, Reloads, TaskCheck, TaskVerdict,
     Unassigned,
 };
 pub use colouring::{colouring, Colouring, ColouringError};
 pub use disk::{disks, DiskCheck, DiskClientVerdict};
-pub use tactus_task::{Slot, Table};
+pub use tactus_task::{Bound, Slot, Table};

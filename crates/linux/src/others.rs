@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tactus_record::{EventKind as RecordKind, InputKind};
 use tactus_task::{EarlyArrival, Release, WaitLimit};
 use tactus_time::{Duration, Instant, TaskId};
-use tactus_trace::{Promise, TaskView};
+use tactus_trace::TaskView;
 
 /// The most of them that are named.
 const MOST_NAMED: usize = 8;
@@ -98,7 +98,7 @@ fn view(name: String, length: Duration) -> TaskView {
         offset: Duration::ZERO,
         period: Duration::ZERO,
         deadline: length,
-        promise: Promise::None,
+        promise: None,
         assumed: [None; 4],
         budget: None,
         minimum: None,

@@ -55,7 +55,7 @@ impl Machine {
     }
     fn translated(self) -> Translated {
         let mut view = View::of(vec![("control".into(), PERIOD * 1_000)]).0;
-        (view.cores, view.tasks[0].promise) = (2, tactus_trace::Promise::Response(Duration::from_millis(5)));
+        (view.cores, view.tasks[0].promise) = (2, Some(tactus_trace::Bound::Response(Duration::from_millis(5))));
         translate(&read_text(self.text().as_bytes()).expect("a trace"), &view, &[]).expect("jobs")
     }
     fn judged(self) -> Summary {

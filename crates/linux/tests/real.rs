@@ -5,7 +5,7 @@ mod common;
 use common::View;
 use tactus_linux::{read, translate};
 use tactus_time::Duration;
-use tactus_trace::{judge, Promise, Verdict};
+use tactus_trace::{judge, Bound, Verdict};
 
 const TRACE: &str = include_str!("../../../examples/linux/trace.txt");
 
@@ -18,7 +18,7 @@ fn the_jobs_of_a_real_time_kernel_are_those_of_its_program() {
     let mut view =
         View::of(tasks.iter().map(|(name, period, ..)| ((*name).to_string(), period * 1_000_000)).collect()).0;
     for (view, (_, _, work, bound)) in view.tasks.iter_mut().zip(tasks) {
-        view.promise = Promise::Response(millis(bound));
+        view.promise = Some(Bound::Response(millis(bound)));
         // Its work, and what the kernel does in its name.
         view.assumed = [Some(millis(work) + Duration::from_micros(100)), None, None, None];
     }

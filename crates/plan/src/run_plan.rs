@@ -4,7 +4,7 @@
 use crate::costs::CostModel;
 use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
-use tactus_analysis::{AdmissionVerdict, Bound, ChainVerdict, Check, DiskCheck, TaskCheck};
+use tactus_analysis::{AdmissionVerdict, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
     policy_label, Body, Change, Channel, ChannelKind, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server,
@@ -14,9 +14,7 @@ use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
 use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{
-    Action, ChainView, ChangeView, Changes, Now, PartitionView, Promise, ServiceView, Target, TaskView, View,
-};
+use tactus_trace::{Action, ChainView, ChangeView, Changes, Now, PartitionView, ServiceView, Target, TaskView, View};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -153,7 +151,11 @@ fn changes(system: &System, check: &Check, setup: &PolicyConfig, allowances: &[D
     let held = |n: usize| enforced && system.tasks[n].level != Some(Level::D);
     // Where there are levels, the trace tells whether a job has taken more than was assumed.
     let promise = |(task, verdict): (&Task, &TaskCheck)| {
-        told(if task.level.is_some() { verdict.bound() } else { verdict.promise() })
+        if task.level.is_some() {
+            verdict.bound()
+        } else {
+            verdict.promise()
+        }
     };
     let one = |(n, (task, verdict)): (usize, (&Task, &TaskCheck))| Now {
         there: !system.begins_absent(Part::Task(n)),
@@ -223,14 +225,6 @@ fn core_of_server(system: &System, part: Part) -> Option<CoreId> {
     cores.next().filter(|_| cores.next().is_none())
 }
 
-fn told(bound: Option<Bound>) -> Promise {
-    match bound {
-        Some(Bound::Response(bound)) => Promise::Response(bound),
-        Some(Bound::Tardiness(bound)) => Promise::Tardiness(bound),
-        None => Promise::None,
-    }
-}
-
 fn chain_view(system: &System, verdict: &ChainVerdict) -> ChainView {
     let by_message = |n: &&usize| system.scheduling.places.get(**n).is_some_and(|place| place.message.is_some());
     ChainView {
@@ -264,7 +258,7 @@ fn samples(system: &System, verdict: &ChainVerdict) -> Vec<(TaskId, u8)> {
 }
 
 fn task_view(task: &Task, verdict: &TaskCheck, work: [Duration; 4], budget: Option<Duration>) -> TaskView {
-    let promise = told(verdict.bound());
+    let promise = verdict.bound();
     TaskView {
         name: task.name.clone(),
         level: task.level,
@@ -326,6 +320,7 @@ fn longest(demand: &Demand) -> Duration {
 mod tests {
     use super::*;
     use tactus_model::Costs;
+    use tactus_trace::Bound;
 
     fn system(actual: &str) -> System {
         let text = format!(
@@ -350,7 +345,7 @@ mod tests {
         let system = system("2 ms");
         let promised = plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
         assert!(promised.view.accepted);
-        assert_eq!(promised.view.tasks[0].promise, Promise::Response(Duration::from_millis(4)));
+        assert_eq!(promised.view.tasks[0].promise, Some(Bound::Response(Duration::from_millis(4))));
         assert_eq!(promised.view.tasks[0].budget, Some(Duration::from_millis(4)));
         assert_eq!(promised.setup.tasks.len(), 1);
     }

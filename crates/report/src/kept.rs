@@ -15,7 +15,7 @@ use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_task::{Burst, EarlyArrival, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
-use tactus_trace::{judge, ChainView, HeapUse, Promise, Summary, TaskView, Trace, View};
+use tactus_trace::{judge, written_promise, Bound, ChainView, HeapUse, Summary, TaskView, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 3;
@@ -93,7 +93,8 @@ struct StoredTask {
     offset_ns: u64,
     period_ns: u64,
     deadline_ns: u64,
-    promise: Promise,
+    #[serde(with = "written_promise")]
+    promise: Option<Bound>,
     /// By level, A to D.
     assumed_ns: [Option<u64>; 4],
     budget_ns: Option<u64>,
@@ -374,7 +375,7 @@ mod tests {
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
     use tactus_trace::{ChangeView, Changes, Now, Target};
 
-    fn task(name: &str, level: Option<Level>, promise: Promise) -> TaskView {
+    fn task(name: &str, level: Option<Level>, promise: Option<Bound>) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
         let (core, offset, budget) = (Some(CoreId(1)), Duration::ZERO, Some(Duration::from_micros(8)));
         let assumed = [budget, None, Some(Duration::MAX), None];
@@ -398,9 +399,9 @@ mod tests {
 
     fn kept() -> Kept {
         let tasks = vec![
-            task("nav", Some(Level::A), Promise::Response(Duration::from_micros(7))),
-            task("map", Some(Level::C), Promise::Tardiness(Duration::ZERO)),
-            task("log", None, Promise::None),
+            task("nav", Some(Level::A), Some(Bound::Response(Duration::from_micros(7)))),
+            task("map", Some(Level::C), Some(Bound::Tardiness(Duration::ZERO))),
+            task("log", None, None),
         ];
         let duration = Duration::from_secs(1);
         let deadline = Duration::from_nanos(2);
@@ -455,7 +456,7 @@ mod tests {
             promise,
             budget: Some(deadline),
         };
-        let start = vec![now(Promise::None), now(Promise::Tardiness(Duration::ZERO)), now(Promise::None)];
+        let start = vec![now(None), now(Some(Bound::Tardiness(Duration::ZERO))), now(None)];
         let change = ChangeView {
             what: "remove task log".into(),
             core: CoreId(1),
@@ -464,7 +465,7 @@ mod tests {
             target: Target::Task(TaskId(2)),
             action: tactus_trace::Action::Ends,
             budgets: vec![(TaskId(1), deadline)],
-            promises: vec![Promise::None, Promise::Response(duration), Promise::None],
+            promises: vec![None, Some(Bound::Response(duration)), None],
         };
         let alters = tactus_trace::Action::Alters { period: None, deadline: Some(deadline) };
         let altered = ChangeView { target: Target::Server(1), action: alters, ..change.clone() };

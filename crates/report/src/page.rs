@@ -3,7 +3,7 @@
 use crate::colours::{self, ColourUse};
 use crate::{budget, disk, history, monitor, pack, partition, tables, text, verdict};
 use serde::Serialize;
-use tactus_trace::{Promise, Summary, Trace, View};
+use tactus_trace::{Bound, Summary, Trace, View};
 use text::{counted, escape, put};
 
 /// What the page says beside the judgement.
@@ -182,9 +182,9 @@ fn page_tasks<'a>(view: &'a View, summary: &Summary) -> Vec<PageTask<'a>> {
         period: task.period.as_nanos(),
         deadline: task.deadline.as_nanos(),
         bound: match task.promise {
-            Promise::Response(bound) => Some(bound.as_nanos()),
-            Promise::Tardiness(bound) => Some(task.deadline.as_nanos().saturating_add(bound.as_nanos())),
-            Promise::None => None,
+            Some(Bound::Response(bound)) => Some(bound.as_nanos()),
+            Some(Bound::Tardiness(bound)) => Some(task.deadline.as_nanos().saturating_add(bound.as_nanos())),
+            None => None,
         },
         removed: removed(i),
     });

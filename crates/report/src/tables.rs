@@ -2,7 +2,7 @@
 
 use crate::text::{count, escape, ms, percent, put, us};
 use tactus_time::{Duration, Level};
-use tactus_trace::{Distribution, LevelSummary, Overheads, Promise, Summary, TaskSummary};
+use tactus_trace::{Bound, Distribution, LevelSummary, Overheads, Summary, TaskSummary};
 
 /// A length of the bar at which the worst case equals its bound, in percent of the whole track.
 const BOUND_AT: f64 = 80.0;
@@ -191,12 +191,12 @@ fn task_row(out: &mut String, task: &TaskSummary) {
     misses(out, task.jobs.missed);
     spread(out, task.response);
     match task.promise {
-        Promise::Response(bound) => num(out, bound.as_nanos() as f64, &ms(bound)),
-        Promise::Tardiness(bound) => {
+        Some(Bound::Response(bound)) => num(out, bound.as_nanos() as f64, &ms(bound)),
+        Some(Bound::Tardiness(bound)) => {
             let response = task.deadline.as_nanos().saturating_add(bound.as_nanos());
             num(out, response as f64, &format!("+{}", ms(bound)));
         }
-        Promise::None => none(out),
+        None => none(out),
     }
     bar(out, task.worst_over_bound, task.void.as_deref());
     length(out, Some(task.tardiness_max));

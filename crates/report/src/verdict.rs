@@ -2,7 +2,7 @@
 
 use crate::page::{component_name, Details};
 use crate::text::{at, count, counted, escape, percent, put};
-use tactus_trace::{Broken, Fate, Promise, Share, Summary, Verdict, View, What};
+use tactus_trace::{Bound, Broken, Fate, Share, Summary, Verdict, View, What};
 
 /// The verdict as a section of the page.
 pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String {
@@ -48,7 +48,7 @@ fn promise_in_words(view: &View, summary: &Summary, promised: u64) -> String {
     if promised == 0 {
         return format!("No task has a bound. Of {jobs}, {missed}.");
     }
-    let hard = view.tasks.iter().filter(|t| matches!(t.promise, Promise::Response(_))).count() as u64;
+    let hard = view.tasks.iter().filter(|t| matches!(t.promise, Some(Bound::Response(_)))).count() as u64;
     let mut kinds = Vec::new();
     if hard > 0 {
         kinds.push(format!("a bound on every response for {}", counted(hard, "task", "tasks")));

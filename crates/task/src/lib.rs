@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod bound;
 mod costs;
 mod event;
 mod feature;
@@ -18,6 +19,7 @@ mod table;
 mod wait;
 mod window;
 
+pub use bound::Bound;
 pub use costs::Costs;
 pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
 pub use feature::{Feature, Features};

@@ -7,9 +7,10 @@
 use crate::check::{Rule, Violation};
 use crate::order::in_order;
 use crate::schedule::last_look;
-use crate::view::{new_deadline, Action, ChangeView, Changes, Now, Promise, Target, TaskView, Trace, View};
+use crate::view::{new_deadline, Action, ChangeView, Changes, Now, Target, TaskView, Trace, View};
 use crate::{ChangeSummary, Fate};
 use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
+use tactus_task::Bound;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
 /// All tasks and servers between two changes.
@@ -68,9 +69,9 @@ impl Stage {
 
 impl View {
     /// What is promised for the task whatever changes take effect while it is there: the weakest of all its promises.
-    pub fn weakest_promise(&self, task: usize) -> Promise {
+    pub fn weakest_promise(&self, task: usize) -> Option<Bound> {
         let all = self.planned(TaskId(task as u16)).into_iter().filter(|now| now.there).map(|now| now.promise);
-        all.reduce(weaker).unwrap_or(Promise::None)
+        all.reduce(weaker).flatten()
     }
 
     /// The task at its start and after each change, if all are applied that were admitted.
@@ -90,8 +91,7 @@ impl View {
 
     /// How many tasks are promised something at some time.
     pub fn promised(&self) -> usize {
-        let ever =
-            |n: &usize| self.planned(TaskId(*n as u16)).iter().any(|now| now.there && now.promise != Promise::None);
+        let ever = |n: &usize| self.planned(TaskId(*n as u16)).iter().any(|now| now.there && now.promise.is_some());
         (0..self.tasks.len()).filter(ever).count()
     }
 
@@ -156,7 +156,7 @@ impl<'v> History<'v> {
                     // Admission looked at it with one that was refused; a removal comes without what was computed so.
                     let budgets = last.tasks.iter().map(|now| now.budget).filter(|_| change.action == Action::Ends);
                     next.tasks.iter_mut().zip(budgets).for_each(|(now, budget)| now.budget = budget);
-                    next.tasks.iter_mut().for_each(|now| now.promise = Promise::None);
+                    next.tasks.iter_mut().for_each(|now| now.promise = None);
                 }
                 stages.push((r.time, next));
             }
@@ -189,13 +189,19 @@ impl<'v> History<'v> {
     }
 
     /// Deadline and promise of a job that is under way from its release until the other time.
-    pub(crate) fn owed(&self, view: &View, task: TaskId, release: Instant, until: Instant) -> (Duration, Promise) {
+    pub(crate) fn owed(
+        &self,
+        view: &View,
+        task: TaskId,
+        release: Instant,
+        until: Instant,
+    ) -> (Duration, Option<Bound>) {
         let own = &view.tasks[task.index()];
         if self.changes.is_none() {
             return (own.deadline, own.promise);
         }
         let mut all = self.between(view, task, release, until);
-        let Some(first) = all.next() else { return (own.deadline, Promise::None) };
+        let Some(first) = all.next() else { return (own.deadline, None) };
         let promise = all.fold(first.promise, |weakest, now| weaker(weakest, now.promise));
         (first.deadline, promise)
     }
@@ -240,11 +246,11 @@ impl<'v> History<'v> {
 }
 
 /// The weaker of two promises: what both keep.
-fn weaker(a: Promise, b: Promise) -> Promise {
+fn weaker(a: Option<Bound>, b: Option<Bound>) -> Option<Bound> {
     match (a, b) {
-        (Promise::Response(a), Promise::Response(b)) => Promise::Response(a.max(b)),
-        (Promise::Tardiness(a), Promise::Tardiness(b)) => Promise::Tardiness(a.max(b)),
-        _ => Promise::None,
+        (Some(Bound::Response(a)), Some(Bound::Response(b))) => Some(Bound::Response(a.max(b))),
+        (Some(Bound::Tardiness(a)), Some(Bound::Tardiness(b))) => Some(Bound::Tardiness(a.max(b))),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The verdict in one sentence: made here once, told by the command, the report and the console's reader alike.
 
-use crate::{Broken, MonitorSummary, Promise, Summary, TaskSummary, Verdict, VoidBy, What};
+use crate::{Broken, MonitorSummary, Summary, TaskSummary, Verdict, VoidBy, What};
 use std::fmt::Write;
 
 impl Summary {
@@ -93,7 +93,7 @@ impl Summary {
 
     /// `; 14 jobs of tasks that were promised nothing missed their deadlines (log 14)`
     fn beside_promises(&self) -> String {
-        let beside = self.tasks.iter().filter(|it| it.promise == Promise::None && it.jobs.missed > 0);
+        let beside = self.tasks.iter().filter(|it| it.promise.is_none() && it.jobs.missed > 0);
         let (each, all): (Vec<String>, Vec<u64>) =
             beside.map(|it| (format!("{} {}", it.name, it.jobs.missed), it.jobs.missed)).unzip();
         match all.iter().sum() {

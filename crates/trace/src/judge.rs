@@ -6,7 +6,7 @@ use crate::jobs::{jobs, Job};
 use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
 use crate::void::{void, Void};
-use crate::{promise, schedule, Culprit, JobCounts, LevelSummary, Promise, Restart, Segment, SegmentKind};
+use crate::{promise, schedule, Bound, Culprit, JobCounts, LevelSummary, Restart, Segment, SegmentKind};
 use crate::{CoreSummary, Distribution, MonitorSummary, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
 use tactus_record::{CallRefusal, EventKind, FaultKind, Record};
 use tactus_time::{Duration, Instant, Level, TaskId};
@@ -59,7 +59,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         let mut summary = task_summary(task, jobs, &void[i], end, &owed);
         summary.id = TaskId(i as u16);
         // Where nothing was promised, nothing ceases to bind.
-        let ended = void[i].first(i).filter(|_| task.promise != Promise::None);
+        let ended = void[i].first(i).filter(|_| task.promise.is_some());
         summary.void = ended.map(|it| match it.culprit {
             own if own == i => it.why.to_owned(),
             other => format!("{}: {}", view.tasks[other].name, it.why),
@@ -190,9 +190,9 @@ pub fn late_jobs(view: &View, trace: &Trace) -> Vec<LateJob> {
         let due = job.release.saturating_add(deadline);
         let missed = ended.is_miss().then(|| due.min(ended.until));
         let bound = match promise {
-            Promise::Response(bound) => Some(job.release.saturating_add(bound)),
-            Promise::Tardiness(bound) => Some(due.saturating_add(bound)),
-            Promise::None => None,
+            Some(Bound::Response(bound)) => Some(job.release.saturating_add(bound)),
+            Some(Bound::Tardiness(bound)) => Some(due.saturating_add(bound)),
+            None => None,
         };
         let outlived = bound.filter(|bound| ended.until > *bound);
         (missed.is_some() || outlived.is_some()).then_some(LateJob { task: job.task, job: job.job, missed, outlived })
@@ -205,7 +205,7 @@ fn task_summary(
     jobs: &[Job],
     void: &Void,
     end: Instant,
-    owed: &dyn Fn(&Job) -> (Duration, Promise),
+    owed: &dyn Fn(&Job) -> (Duration, Option<Bound>),
 ) -> TaskSummary {
     let mut counts = JobCounts { released: jobs.len() as u64, ..JobCounts::default() };
     let mut tardiness_max = Duration::ZERO;
@@ -225,9 +225,9 @@ fn task_summary(
         tardiness_max = tardiness_max.max(ended.tardiness);
         let until = ended.until;
         let (figure, bound) = match promise {
-            Promise::Response(bound) => (until.since(job.release), bound),
-            Promise::Tardiness(bound) => (ended.tardiness, bound),
-            Promise::None => continue,
+            Some(Bound::Response(bound)) => (until.since(job.release), bound),
+            Some(Bound::Tardiness(bound)) => (ended.tardiness, bound),
+            None => continue,
         };
         let due = job.release.saturating_add(deadline);
         if !bound.is_zero() && void.ended(job, due, until).is_none() {
@@ -290,7 +290,7 @@ fn levels(tasks: &[TaskSummary], jobs: &[Vec<Job>]) -> Vec<LevelSummary> {
             sum.jobs.add(&task.jobs);
             responses.extend(jobs.iter().filter(|job| !job.idle).filter_map(Job::response));
             sum.tardiness_max = sum.tardiness_max.max(task.tardiness_max);
-            if let Promise::Tardiness(bound) = task.promise {
+            if let Some(Bound::Tardiness(bound)) = task.promise {
                 sum.tardiness_bound = Some(sum.tardiness_bound.map_or(bound, |b| b.max(bound)));
             }
             if task.worst_over_bound.is_some_and(|w| sum.worst_over_bound.is_none_or(|most| w > most)) {

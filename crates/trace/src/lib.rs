@@ -41,9 +41,10 @@ pub use order::in_order;
 pub use perfetto::perfetto;
 pub use schedule::{run_end, schedule, Segment, SegmentKind};
 pub use summary::*;
+pub use tactus_task::Bound;
 pub use view::{
-    Action, ChainView, ChangeView, Changes, DiskClientView, DiskInput, DiskTrace, DiskView, HeapUse, Now,
-    PartitionView, Promise, Served, ServiceView, Target, TaskView, Tolerated, Trace, View,
+    written_promise, Action, ChainView, ChangeView, Changes, DiskClientView, DiskInput, DiskTrace, DiskView, HeapUse,
+    Now, PartitionView, Served, ServiceView, Target, TaskView, Tolerated, Trace, View,
 };
 
 use tactus_time::Duration;

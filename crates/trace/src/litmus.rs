@@ -6,7 +6,7 @@
 
 use crate::jobs::jobs;
 use crate::schedule::{schedule_with, Boundary};
-use crate::{Promise, SegmentKind, Trace, TraceError, View};
+use crate::{Bound, SegmentKind, Trace, TraceError, View};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tactus_record::EventKind;
@@ -48,9 +48,9 @@ pub fn litmus(view: &View, trace: &Trace) -> Vec<Vec<u8>> {
             param[12] = task.core.map_or(0, |c| c.0);
             // The class of LITMUS^RT: 0 hard, 1 soft, 2 best effort.
             param[13] = match task.promise {
-                Promise::Response(_) => 0,
-                Promise::Tardiness(_) => 1,
-                Promise::None => 2,
+                Some(Bound::Response(_)) => 0,
+                Some(Bound::Tardiness(_)) => 1,
+                None => 2,
             };
             first.push((Instant::ZERO, record(NAME, 0, Some(id), 0, name)));
             first.push((Instant::ZERO, record(PARAM, 0, Some(id), 0, param)));

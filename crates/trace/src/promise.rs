@@ -7,7 +7,7 @@ use crate::check::{self, Rule, TreeView};
 use crate::jobs::Job;
 use crate::void::{Ended, Void};
 use crate::{
-    Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, NotJudged, Overheads, Promise, Segment, Trace,
+    Bound, Broken, Cause, DiskBroken, DiskFate, DiskSummary, MonitorSummary, NotJudged, Overheads, Segment, Trace,
     Verdict, View, VoidBy, VoidTask, What,
 };
 use tactus_record::{EventKind, FaultKind, Untold};
@@ -91,7 +91,7 @@ impl Case<'_> {
 
     /// The first promised job of which the trace does not tell when it ended, and how many more there are.
     fn untold(&self) -> Option<String> {
-        let promised = |job: &&Job| self.view.tasks[job.task.index()].promise != Promise::None;
+        let promised = |job: &&Job| self.view.tasks[job.task.index()].promise.is_some();
         let mut all = self.jobs.iter().filter(promised).filter_map(|job| Some((job, job.untold?.1)));
         let (job, why) = all.next()?;
         let why = match why {
@@ -131,13 +131,13 @@ impl Case<'_> {
         let due = job.release.saturating_add(deadline);
         let late = response.saturating_sub(deadline);
         let missed = match promise {
-            Promise::None => return None,
-            Promise::Response(bound) if response > bound.min(deadline) => {
+            None => return None,
+            Some(Bound::Response(bound)) if response > bound.min(deadline) => {
                 let what = if deadline <= bound { What::Deadline } else { What::Response };
                 let limit = bound.min(deadline);
                 Some((what, limit, response, job.release.saturating_add(limit)))
             }
-            Promise::Tardiness(bound) if late > bound => {
+            Some(Bound::Tardiness(bound)) if late > bound => {
                 Some((What::Tardiness, bound, late, due.saturating_add(bound)))
             }
             _ => None,

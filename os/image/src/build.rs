@@ -10,7 +10,7 @@ use crate::platform::{self, Placed};
 use crate::quota;
 use crate::size::{self, pages};
 use crate::wire::Stored;
-use crate::{Facts, Image, ImageError, Promise, Request};
+use crate::{Facts, Image, ImageError, Request};
 use tactus_abi::image::{
     speculation, Component, Grant, Header, Interleaved, MemoryKind, Thread, MAGIC, VERSION, WRITABLE,
 };
@@ -18,6 +18,7 @@ use tactus_abi::layout::{CLOCK, MAX_GRANTS, PAGE, TRACE};
 use tactus_abi::shared::{name, Info, Name, TaskCard, NAME_BYTES, NOBODY};
 use tactus_model::{EventRight, KERNEL_MEMORY};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
+use tactus_task::Bound;
 use tactus_time::TaskId;
 
 /// The most instructions that a core of an emulated machine runs while others wait: few enough to be short beside a
@@ -298,9 +299,9 @@ fn cards(request: &Request, parts: &Parts) -> Vec<u8> {
         let Some(task) = it.task() else { continue };
         let model = &system.tasks[task.index()];
         let (promise, bound) = match request.promises[task.index()] {
-            Promise::None => (0, 0),
-            Promise::Response(bound) => (1, bound.as_nanos()),
-            Promise::Tardiness(bound) => (2, bound.as_nanos()),
+            None => (0, 0),
+            Some(Bound::Response(bound)) => (1, bound.as_nanos()),
+            Some(Bound::Tardiness(bound)) => (2, bound.as_nanos()),
         };
         let first = rows.len() as u64;
         rows.extend(system.event_rights(task.index()).into_iter().map(EventRight::to_word));

@@ -37,7 +37,8 @@ pub use tactus_abi::image::Interleaved;
 
 use tactus_abi::image::{Header, ThreadKind};
 use tactus_model::System;
-use tactus_time::{Duration, TaskId};
+use tactus_task::Bound;
+use tactus_time::TaskId;
 use wire::Stored;
 
 /// What an image is made from.
@@ -48,7 +49,7 @@ pub struct Request<'a> {
     /// The policy's set-up, encoded for the scheduler, which alone knows its form.
     pub plan: &'a [u8],
     /// What was promised for each task, in the order of [`System::tasks`].
-    pub promises: &'a [Promise],
+    pub promises: &'a [Option<Bound>],
     /// To how many clients of disks and chains something was promised.
     pub promised_by_host: u32,
     /// The scheduler's program: an ELF file.
@@ -74,17 +75,6 @@ pub struct ChildScheduler {
     pub plan: Vec<u8>,
     /// The tasks that it schedules itself.
     pub tasks: Vec<TaskId>,
-}
-
-/// What was promised for a task, for the verdict that the scheduler prints.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Promise {
-    /// Nothing.
-    None,
-    /// No response longer than this.
-    Response(Duration),
-    /// No job later than its deadline by more than this.
-    Tardiness(Duration),
 }
 
 /// A boot image and what is to be known about it.

@@ -11,7 +11,7 @@ use tactus_policy::{PolicySpec, Protocol};
 use tactus_record::EventKind;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::check::{changes as broken_changes, Rule};
-use tactus_trace::{judge, Fate, Promise, Summary, Target, Trace, Verdict};
+use tactus_trace::{judge, Fate, Summary, Target, Trace, Verdict};
 
 const POLICIES: [&str; 7] = ["edf", "edf", "rm", "dm", "fp", "fifo", "llf"];
 const KINDS: [&str; 6] = ["cbs-hard", "cbs-hard", "deferrable", "sporadic", "polling", "periodic"];
@@ -539,6 +539,6 @@ fn what_has_piled_up_where_nothing_was_promised_breaks_no_promise_since_none_is_
     };
     let mut spoilt = promised.clone();
     let changes = spoilt.view.changes.as_mut().expect("it changes");
-    changes.list[0].promises[1] = Promise::Response(bound);
+    changes.list[0].promises[1] = Some(Bound::Response(bound));
     assert!(matches!(run(&system, &spoilt).verdict, Verdict::Broken(_)), "the bound of {bound} would not hold");
 }

@@ -14,9 +14,10 @@
 //! hard real-time distributed automotive systems", DAC 2007). That counts from its first release on.
 
 use super::channels;
-use super::report::{Bound, Check, Finding};
+use super::report::{Check, Finding};
 use std::fmt;
 use tactus_model::{Release, System};
+use tactus_task::Bound;
 use tactus_time::Duration;
 
 /// The verdict on one chain, or on one destination of a channel.

@@ -13,9 +13,9 @@
 //! before; from there on each task's releases are counted by themselves.
 
 use super::assumed::id;
-use super::report::{Bound, Check, TaskCheck, TaskVerdict};
+use super::report::{Check, TaskCheck, TaskVerdict};
 use tactus_model::{Action, Change, Part, System, SystemRevision};
-use tactus_task::Table;
+use tactus_task::{Bound, Table};
 use tactus_time::Duration;
 
 /// What admission says of a change.

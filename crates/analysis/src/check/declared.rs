@@ -4,11 +4,10 @@
 //! task is judged by the tests that cover all of its features and those of whoever can delay it, and whose needs are met; of their
 //! bounds the best one counts. Where there is none, nothing is promised, and the first feature that no test covers says why.
 
-use super::report::Bound;
 use super::subject::Subject;
 use crate::effort::Effort;
 use crate::task::Sporadic;
-use tactus_task::{Feature, Features};
+use tactus_task::{Bound, Feature, Features};
 use tactus_time::Duration;
 
 /// What a test says of itself.

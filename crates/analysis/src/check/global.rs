@@ -6,7 +6,7 @@ use super::covers::{one, FIXED, SPORADIC};
 use super::declared::{all_in_time, best, choose, nothing, responses, Answers, Declared, Test};
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
-use super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::report::{hundredths, Check, TaskVerdict};
 use super::subject::Subject;
 use super::{one_core, sensitivity, waits, work};
 use crate::arrivals::Instants;
@@ -17,7 +17,7 @@ use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
 use crate::utilisation::Utilisation;
 use tactus_model::{Migration, System};
-use tactus_task::{Feature, Features};
+use tactus_task::{Bound, Feature, Features};
 use tactus_time::{CoreSet, Duration};
 
 const SHARED: Features = SPORADIC.and(one(Feature::SharedQueue)).and(one(Feature::Reconfiguration));

@@ -12,7 +12,7 @@ use super::assumed::assumed;
 use super::covers::{one, SPORADIC};
 use super::declared::{self, Declared};
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::report::{hundredths, Check, TaskVerdict};
 use super::subject::Subject;
 use super::{sensitivity, work};
 use crate::effort::Effort;
@@ -21,7 +21,7 @@ use crate::overhead::Charge;
 use crate::task::{Dedicated, Sporadic};
 use crate::uniprocessor::edf_response;
 use tactus_model::{Body, Mixed, System};
-use tactus_task::{Feature, Features};
+use tactus_task::{Bound, Feature, Features};
 use tactus_time::{Duration, Level};
 
 /// One core: its tasks, the most urgent first under AMC, with what costs add.

@@ -43,7 +43,7 @@ pub use channels::ChannelVerdict;
 pub use declared::Declared;
 pub use growth::Growth;
 pub use memory::with_interference;
-pub use report::{Bound, Check, CoreLoad, Finding, Reloads, TaskCheck, TaskVerdict};
+pub use report::{Check, CoreLoad, Finding, Reloads, TaskCheck, TaskVerdict};
 
 use crate::effort::Effort;
 use crate::inflation::working_sets::WorkingSets;

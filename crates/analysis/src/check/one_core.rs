@@ -10,7 +10,7 @@ use super::declared::{all_in_time, best, choose, responses, Answers, Test};
 use super::growth::{self, Growth, SearchBudget};
 use super::orders::{Queue, Responses};
 use super::rank::{self, Rank};
-use super::report::{hundredths, Bound, Check, Reloads, TaskVerdict};
+use super::report::{hundredths, Check, Reloads, TaskVerdict};
 use super::subject::Subject;
 use super::{bursts, ceilings, sensitivity, waits, work};
 use crate::arrivals::Instants;
@@ -22,6 +22,7 @@ use crate::uniprocessor::edf_demand::{self, Demand};
 use crate::uniprocessor::fixed_priority;
 use crate::uniprocessor::preemption_delay::{Interrupted, PreemptionDelays};
 use tactus_model::{Migration, System};
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
 
 pub(super) fn check(subject: &Subject, rank: Rank, entry: Entry, check: &mut Check) {

@@ -14,7 +14,7 @@ use super::declared::{self, Declared};
 use super::growth::{self, Growth, SearchBudget};
 use super::orders::{self, Queue, Responses};
 use super::rank::Rank;
-use super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::report::{hundredths, Check, TaskVerdict};
 use super::subject::Subject;
 use super::{sensitivity, work};
 use crate::arrivals::Instants;
@@ -26,7 +26,7 @@ use crate::reservation::windows::WindowTable;
 use crate::task::{Sporadic, Withheld};
 use crate::uniprocessor::fixed_priority;
 use tactus_model::{Release, Server, System};
-use tactus_task::{Feature, Features};
+use tactus_task::{Bound, Feature, Features};
 use tactus_time::{CoreId, Duration};
 
 /// What explains a bound here.

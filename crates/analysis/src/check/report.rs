@@ -6,7 +6,7 @@ use super::channels::ChannelVerdict;
 use crate::utilisation::Utilisation;
 use std::fmt;
 use tactus_model::{Migration, Policy, System};
-use tactus_task::Table;
+use tactus_task::{Bound, Table};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// What was found about a system.
@@ -33,15 +33,6 @@ pub struct Check {
     pub summary: String,
     /// What admission says of each change, in the order of the file; all else is about the system as it begins.
     pub changes: Vec<AdmissionVerdict>,
-}
-
-/// What a test shows of a task's jobs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// No job takes longer than this from its release to its completion.
-    Response(Duration),
-    /// No job ends later than this after its deadline.
-    Tardiness(Duration),
 }
 
 /// What the tests say of a task.
@@ -212,15 +203,6 @@ impl fmt::Display for Finding {
             write!(f, "line {}: ", self.line)?;
         }
         write!(f, "{}; {}", self.what, self.remedy)
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bound::Response(r) => write!(f, "response ≤ {r}"),
-            Bound::Tardiness(x) => write!(f, "tardiness ≤ {x}"),
-        }
     }
 }
 

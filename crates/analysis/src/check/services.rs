@@ -8,9 +8,10 @@
 //! All that counts from the release of the job that asks.
 
 use super::chains::{response, ChainVerdict};
-use super::report::{Bound, Check, Finding};
+use super::report::{Check, Finding};
 use crate::requests::{by_priority, in_order, in_slots, Client};
 use tactus_model::{RequestOrder, Service, System};
+use tactus_task::Bound;
 use tactus_time::Duration;
 
 /// Judges every client of every service.

@@ -4,7 +4,7 @@
 
 use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration};
-use tactus_trace::{Promise, TaskView};
+use tactus_trace::{Bound, TaskView};
 
 /// A generator of numbers (Marsaglia's xorshift*), so that a failing case is named by its seed alone.
 pub fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
@@ -34,7 +34,7 @@ impl View {
                 offset: Duration::ZERO,
                 period,
                 deadline: period,
-                promise: Promise::Response(period),
+                promise: Some(Bound::Response(period)),
                 assumed: [None; 4],
                 budget: None,
                 minimum: None,

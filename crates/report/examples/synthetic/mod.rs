@@ -4,7 +4,7 @@
 
 use tactus_record::{EntryReason, EventKind, FaultKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_trace::{Promise, TaskView, Trace, View};
+use tactus_trace::{Bound, TaskView, Trace, View};
 
 /// What to make up.
 pub struct Wanted {
@@ -111,9 +111,9 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
             period: Duration::from_nanos(period),
             deadline: Duration::from_nanos(period),
             promise: match level {
-                Level::A | Level::B => Promise::Response(Duration::from_nanos(period)),
-                Level::C => Promise::Tardiness(Duration::from_nanos(period / 2)),
-                Level::D => Promise::None,
+                Level::A | Level::B => Some(Bound::Response(Duration::from_nanos(period))),
+                Level::C => Some(Bound::Tardiness(Duration::from_nanos(period / 2))),
+                Level::D => None,
             },
             assumed: [None; 4],
             budget: None,

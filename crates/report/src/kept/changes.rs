@@ -1,8 +1,10 @@
 //! Changes of the running system, as they are kept.
 
 use serde::{Deserialize, Serialize};
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration, TaskId};
-use tactus_trace::{Action, ChangeView, Changes, Now, Promise, Target};
+use tactus_trace::written_promise;
+use tactus_trace::{Action, ChangeView, Changes, Now, Target};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
@@ -22,7 +24,8 @@ struct Change {
     action: StoredAction,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     budgets: Vec<Budget>,
-    promises: Vec<Promise>,
+    #[serde(with = "written_promise::each")]
+    promises: Vec<Option<Bound>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,7 +54,8 @@ struct Task {
     there: bool,
     period_ns: u64,
     deadline_ns: u64,
-    promise: Promise,
+    #[serde(with = "written_promise")]
+    promise: Option<Bound>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     budget_ns: Option<u64>,
 }

@@ -73,7 +73,7 @@ fn one(view: &View, records: &[Record]) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Promise, TaskView};
+    use crate::TaskView;
     use tactus_time::{CoreId, Duration};
 
     fn view() -> View {
@@ -86,7 +86,7 @@ mod tests {
             offset: Duration::ZERO,
             period: Duration::from_nanos(10),
             deadline: Duration::from_nanos(10),
-            promise: Promise::None,
+            promise: None,
             assumed: [None; 4],
             budget: None,
             minimum: None,

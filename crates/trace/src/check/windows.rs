@@ -168,7 +168,6 @@ fn passed_by(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Promise;
     use tactus_task::{Release, Window};
 
     fn at(n: u64) -> Instant {
@@ -201,7 +200,7 @@ mod tests {
             offset: Duration::ZERO,
             period: length(20),
             deadline: length(20),
-            promise: Promise::None,
+            promise: None,
             assumed: [None; 4],
             budget: None,
             minimum: None,

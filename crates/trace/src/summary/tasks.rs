@@ -1,8 +1,9 @@
 //! Jobs, tasks and levels in a summary.
 
 use super::units::{core, level, nanos, some_instant, some_nanos, task_id};
-use crate::view::Promise;
+use crate::view::written_promise;
 use serde::Serialize;
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// How many jobs came to what.
@@ -104,7 +105,8 @@ pub struct TaskSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<u32>,
     /// What was promised.
-    pub promise: Promise,
+    #[serde(with = "written_promise")]
+    pub promise: Option<Bound>,
     /// Longest response ÷ bound, or greatest tardiness ÷ bound; jobs unfinished at the end count with the time that
     /// has passed. `null` if nothing was promised, the bound is zero, or the task has no job.
     pub worst_over_bound: Option<f64>,

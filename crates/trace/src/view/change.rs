@@ -1,6 +1,6 @@
 //! Changes of the running system as a trace is read against them.
 
-use super::promise::Promise;
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration, TaskId};
 
 /// What a system is at its start, and what is to become of it.
@@ -24,7 +24,7 @@ pub struct Now {
     /// Its relative deadline.
     pub deadline: Duration,
     /// What is promised.
-    pub promise: Promise,
+    pub promise: Option<Bound>,
     /// The budget of each of its periods, where it is held to one.
     pub budget: Option<Duration>,
 }
@@ -47,7 +47,7 @@ pub struct ChangeView {
     /// The tasks that have other budgets from then on.
     pub budgets: Vec<(TaskId, Duration)>,
     /// What is promised each task after it, with all those that were admitted before.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<Option<Bound>>,
 }
 
 /// What a change concerns.

@@ -7,9 +7,9 @@ mod change;
 mod disk;
 mod heap;
 mod partition;
-mod promise;
 mod service;
 mod tree;
+pub mod written_promise;
 
 pub use ceiling::{CeilingView, ResourceView};
 pub use chain::ChainView;
@@ -17,13 +17,12 @@ pub use change::{Action, ChangeView, Changes, Now, Target};
 pub use disk::{DiskClientView, DiskInput, DiskTrace, DiskView, Served, Tolerated};
 pub use heap::HeapUse;
 pub use partition::PartitionView;
-pub use promise::Promise;
 pub use service::ServiceView;
 pub(crate) use tree::new_deadline;
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 
 use tactus_record::Record;
-use tactus_task::{Release, WaitLimit};
+use tactus_task::{Bound, Release, WaitLimit};
 use tactus_time::{CoreId, Duration, Level};
 
 /// The records of one run.
@@ -114,7 +113,7 @@ pub struct TaskView {
     /// Relative deadline.
     pub deadline: Duration,
     /// What was promised.
-    pub promise: Promise,
+    pub promise: Option<Bound>,
     /// The longest charge of a job that the analysis of each level, `[A, B, C, D]`, assumed, the system's work on
     /// the job's behalf included; all four the same where the policy knows no levels. A promise binds only while
     /// nobody that it depends on exceeds what was assumed of him. Where nothing is said, promises bind always.

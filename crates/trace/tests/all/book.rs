@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use tactus_time::Duration;
+use tactus_trace::Bound;
 
 /// Where the page on figures tells of a type: from the first of these texts to the second one.
 const PLACES: [(&str, &str, &str); 28] = [
@@ -51,7 +53,8 @@ fn written() -> Vec<(String, Vec<String>)> {
     let folder = fs::read_dir(root().join("crates/trace/src/summary")).expect("the folder of the summary");
     let mut files: Vec<String> = folder.flatten().map(|it| fs::read_to_string(it.path()).expect("a file")).collect();
     files.extend(
-        ["summary", "chains", "view/heap", "view/promise"].map(|name| read(&format!("crates/trace/src/{name}.rs"))),
+        ["summary", "chains", "view/heap", "view/written_promise"]
+            .map(|name| read(&format!("crates/trace/src/{name}.rs"))),
     );
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for text in &files {
@@ -88,6 +91,8 @@ fn written() -> Vec<(String, Vec<String>)> {
             }
         }
     }
+    let promise = all.iter_mut().find(|it| it.0 == "Promise").expect("promises are written");
+    promise.1.extend([Bound::Response, Bound::Tardiness].map(|bound| bound(Duration::ZERO).kind().to_owned()));
     all
 }
 

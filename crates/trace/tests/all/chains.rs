@@ -4,7 +4,7 @@ use crate::common::*;
 use tactus_record::EntryReason::*;
 use tactus_record::{CallRefusal, EventKind};
 use tactus_time::TaskId;
-use tactus_trace::{judge, ChainView, Promise, Summary, Verdict};
+use tactus_trace::{judge, Bound, ChainView, Summary, Verdict};
 
 /// Four passages of 3 units, from a source that runs first in each period of 5 to a destination that is released 2 units later. How often
 /// the source wrote to a channel, if that was less often than its jobs ended.
@@ -28,7 +28,7 @@ fn run(written: Option<u32>, channel: u8) -> Summary {
             }
         });
     }
-    let mut view = view(1, 20, vec![task("source", 5, Promise::Response(units(1))), task("sink", 5, Promise::None)]);
+    let mut view = view(1, 20, vec![task("source", 5, Some(Bound::Response(units(1)))), task("sink", 5, None)]);
     view.tasks[1].offset = units(2);
     view.chains.push(ChainView {
         name: "samples".into(),

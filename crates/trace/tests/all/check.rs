@@ -8,7 +8,7 @@ use tactus_record::{EventKind, Record};
 use tactus_task::{Overrun, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use tactus_trace::check::{self, InTree, Rank, Rule, ServerView, TreeView, Violation};
-use tactus_trace::{Promise, Trace, View};
+use tactus_trace::{Trace, View};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -171,10 +171,10 @@ fn a_budget_counts_from_replenishment_to_replenishment_and_ghosts_use_it_up() {
 /// Level B on core 0, two tasks of level C, one of level D.
 fn levels_view() -> View {
     let tasks = vec![
-        at_level(task("b", 20, Promise::None), Level::B, Some(0)),
-        at_level(task("c", 20, Promise::None), Level::C, None),
-        at_level(task("c2", 20, Promise::None), Level::C, None),
-        at_level(task("d", 20, Promise::None), Level::D, None),
+        at_level(task("b", 20, None), Level::B, Some(0)),
+        at_level(task("c", 20, None), Level::C, None),
+        at_level(task("c2", 20, None), Level::C, None),
+        at_level(task("d", 20, None), Level::D, None),
     ];
     view(1, 20, tasks)
 }
@@ -393,7 +393,7 @@ fn a_release_that_nobody_noticed(per_server: bool, looked: bool) -> Vec<Rule> {
         deadline: units(10),
         overrun: Overrun::Continue,
     };
-    let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, Promise::None)).collect());
+    let mut view = view(1, 40, (0..3).map(|n| task(&format!("T{n}"), 10, None)).collect());
     view.tree = Some(TreeView {
         servers: vec![server(None), server(Some(supply))],
         tasks: vec![place(0), place(1), place(1)],

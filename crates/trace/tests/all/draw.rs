@@ -3,7 +3,7 @@
 use crate::common::*;
 use tactus_record::EntryReason::*;
 use tactus_time::{Instant, Level};
-use tactus_trace::{draw, list, schedule, Promise, SegmentKind, Trace, View};
+use tactus_trace::{draw, list, schedule, SegmentKind, Trace, View};
 
 /// The first ten units of the worked MC² example, written down by hand; each decision takes `cost` ns.
 fn worked_example(cost: u64) -> (View, Trace) {
@@ -11,7 +11,7 @@ fn worked_example(cost: u64) -> (View, Trace) {
     let periods = [5, 10, 10, 20, 10, 20];
     let tasks = (0..6).map(|i| {
         let core = (i < 4).then_some(0);
-        at_level(task(&format!("T{}", i + 1), periods[i], Promise::None), levels[i], core)
+        at_level(task(&format!("T{}", i + 1), periods[i], None), levels[i], core)
     });
     let mut b = Builder::new(1);
     let t = |n: u64| n * UNIT;
@@ -118,7 +118,7 @@ fn a_stretch_shorter_than_half_a_unit_is_merged_away() {
         c.complete(1, 0, 0).dispatch(0, 0);
     });
     let trace = b.end(4);
-    let view = view(1, 4, vec![task("long", 4, Promise::None), task("short", 4, Promise::None)]);
+    let view = view(1, 4, vec![task("long", 4, None), task("short", 4, None)]);
     assert_eq!(list(&view, &trace, units(1)), "[0,4) long\n");
 }
 

@@ -4,7 +4,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use tactus_record::{RingHeader, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::Level;
-use tactus_trace::{judge, Promise, Trace, TraceError, RING_ALIGN};
+use tactus_trace::{judge, Bound, Trace, TraceError, RING_ALIGN};
 
 fn memory(trace: &Trace, capacity: usize) -> Vec<u8> {
     let mut out = Vec::new();
@@ -105,7 +105,7 @@ proptest! {
             task.level = Some([Level::A, Level::B, Level::C, Level::D][i]);
             task.budget = Some(units(1));
             task.assumed = [Some(units(1)); 4];
-            task.promise = if i % 2 == 0 { task.promise } else { Promise::Tardiness(units(1)) };
+            task.promise = if i % 2 == 0 { task.promise } else { Some(Bound::Tardiness(units(1))) };
         }
         for (file, mut bytes) in [(true, trace.to_bytes()), (false, memory(&trace, 200))] {
             for (index, value) in &hits {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tactus_record::EntryReason::*;
 use tactus_record::{EventKind, FaultKind};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_trace::{judge, Broken, Promise, Trace, Verdict, View, What};
+use tactus_trace::{judge, Bound, Broken, Trace, Verdict, View, What};
 
 fn broken(view: &View, trace: &Trace) -> Broken {
     match judge(view, trace).verdict {
@@ -47,9 +47,9 @@ fn two_cores() -> (View, Trace) {
     b.call(1, 16, Complete, |c| {
         c.complete(1, 1, 7).dispatch(1, 2);
     });
-    let mut t2 = task("T2", 7, Promise::Tardiness(units(4)));
+    let mut t2 = task("T2", 7, Some(Bound::Tardiness(units(4))));
     t2.deadline = units(7);
-    (view(2, 18, vec![task("T1", 10, Promise::Response(units(4))), t2]), b.end(18))
+    (view(2, 18, vec![task("T1", 10, Some(Bound::Response(units(4)))), t2]), b.end(18))
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn overheads_are_told_by_kind() {
 #[test]
 fn a_response_over_its_bound_is_broken_when_the_bound_has_passed_and_says_what_ran_instead() {
     let (mut view, trace) = two_cores();
-    view.tasks[1].promise = Promise::Response(units(6));
+    view.tasks[1].promise = Some(Bound::Response(units(6)));
     view.tasks[1].core = Some(CoreId(0));
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.task.as_deref(), b.job), (What::Response, Some("T2"), Some(1)));
@@ -124,7 +124,7 @@ fn a_response_over_its_bound_is_broken_when_the_bound_has_passed_and_says_what_r
 #[test]
 fn a_deadline_missed_by_a_hard_task_is_broken_at_the_deadline() {
     let (mut view, trace) = two_cores();
-    view.tasks[1].promise = Promise::Response(units(8));
+    view.tasks[1].promise = Some(Bound::Response(units(8)));
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.job, b.time, b.limit), (What::Deadline, Some(1), at(14), Some(units(7))));
     assert!(b.cause.text.starts_with("T2 job 1 missed its deadline: 9 ms where 7 ms was promised."));
@@ -133,7 +133,7 @@ fn a_deadline_missed_by_a_hard_task_is_broken_at_the_deadline() {
 #[test]
 fn a_tardiness_over_its_bound_is_broken() {
     let (mut view, trace) = two_cores();
-    view.tasks[1].promise = Promise::Tardiness(units(1));
+    view.tasks[1].promise = Some(Bound::Tardiness(units(1)));
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.job, b.time), (What::Tardiness, Some(1), at(15)));
     assert_eq!((b.limit, b.actual), (Some(units(1)), Some(units(2))));
@@ -146,12 +146,12 @@ fn a_job_that_is_never_finished_breaks_its_promise_too() {
         c.release(0, 0, 0).dispatch(0, 0);
     });
     let trace = b.end(18);
-    let mut view = view(1, 18, vec![task("T1", 20, Promise::Response(units(17)))]);
+    let mut view = view(1, 18, vec![task("T1", 20, Some(Bound::Response(units(17))))]);
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.time, b.actual), (What::Response, at(17), Some(units(18))));
     assert!(b.cause.text.contains("not done after 18 ms where 17 ms was promised"));
     // While the bound has not passed, the job may still keep it, and nothing can be said.
-    view.tasks[0].promise = Promise::Response(units(18));
+    view.tasks[0].promise = Some(Bound::Response(units(18)));
     let summary = judge(&view, &trace);
     assert_eq!(summary.verdict, Verdict::NoJobEnded);
     assert!(!summary.verdict.held());
@@ -164,7 +164,7 @@ fn a_job_that_is_never_finished_breaks_its_promise_too() {
 #[test]
 fn nothing_is_promised_where_analysis_did_not_accept() {
     let (mut view, trace) = two_cores();
-    view.tasks[1].promise = Promise::Response(units(1));
+    view.tasks[1].promise = Some(Bound::Response(units(1)));
     view.accepted = false;
     let summary = judge(&view, &trace);
     assert_eq!(summary.verdict, Verdict::Refused);
@@ -179,7 +179,7 @@ fn lost_records_break_the_verdict_before_anything_that_may_come_of_them() {
     let b = broken(&view, &trace);
     assert_eq!((b.what, b.time), (What::Dropped, at(18)));
     assert!(b.cause.text.contains("the ring of core 1 was full: 5 records"));
-    view.tasks[1].promise = Promise::Tardiness(units(1));
+    view.tasks[1].promise = Some(Bound::Tardiness(units(1)));
     assert_eq!(broken(&view, &trace).what, What::Tardiness);
 }
 
@@ -223,7 +223,8 @@ fn faulty() -> (View, Trace) {
     b.call(0, 20, Timer, |c| {
         c.release(1, 1, 20).dispatch(1, 1);
     });
-    let tasks = vec![task("bad", 5, Promise::Response(units(4))), task("good", 20, Promise::Response(units(6)))];
+    let tasks =
+        vec![task("bad", 5, Some(Bound::Response(units(4)))), task("good", 20, Some(Bound::Response(units(6))))];
     (view(1, 21, tasks), b.end(21))
 }
 
@@ -251,7 +252,7 @@ fn a_fault_names_its_culprit_and_voids_only_the_culprits_promise() {
 #[test]
 fn a_promise_that_a_fault_broke_for_another_task_is_broken_and_the_fault_is_told() {
     let (mut view, trace) = faulty();
-    view.tasks[1].promise = Promise::Response(units(4));
+    view.tasks[1].promise = Some(Bound::Response(units(4)));
     let b = broken(&view, &trace);
     assert_eq!((b.task.as_deref(), b.time, b.cause.fault), (Some("good"), at(4), true));
     assert!(b.cause.text.ends_with("A component was stopped in this time."), "{}", b.cause.text);
@@ -277,12 +278,12 @@ fn a_task_that_takes_more_than_was_assumed_voids_the_promises_that_rest_on_it_an
     let trace = b.end(9);
     let names = ["x", "high", "low", "far"];
     let tasks = levels.iter().zip(names).map(|((level, core), name)| {
-        let mut t = at_level(task(name, 20, Promise::Response(units(8))), *level, *core);
+        let mut t = at_level(task(name, 20, Some(Bound::Response(units(8)))), *level, *core);
         t.assumed = [Some(units(20)); 4];
         t
     });
     let mut view = view(2, 9, tasks.collect());
-    view.tasks[3].promise = Promise::Response(units(9));
+    view.tasks[3].promise = Some(Bound::Response(units(9)));
     assert_eq!(broken(&view, &trace).task.as_deref(), Some("low"));
 
     // Level B assumed 4 of x, level C 2: x owes its own job nothing, and level C's promises end where x had 2.
@@ -307,7 +308,7 @@ fn a_task_that_takes_more_than_was_assumed_voids_the_promises_that_rest_on_it_an
     view.tasks[0].budget = None;
     let from: Vec<Option<Instant>> = judge(&view, &trace).tasks.iter().map(|t| t.void_from).collect();
     assert_eq!(from, [Some(at(0)), None, Some(at(3)), Some(at(5))]);
-    view.tasks[2].promise = Promise::None;
+    view.tasks[2].promise = None;
     assert_eq!(judge(&view, &trace).tasks[2].void, None);
 }
 
@@ -326,8 +327,8 @@ fn the_headline_tells_misses_of_tasks_that_were_promised_nothing_and_arrivals_th
     b.call(0, 7, Complete, |c| {
         c.complete(2, 0, 2).put(EventKind::ArrivalLost, Some(2), 1, 0, 0).idle();
     });
-    let mut tasks: Vec<_> = ["p", "x", "y"].map(|name| task(name, 20, Promise::None)).into();
-    (tasks[0].promise, tasks[1].deadline, tasks[2].deadline) = (Promise::Response(units(4)), units(4), units(4));
+    let mut tasks: Vec<_> = ["p", "x", "y"].map(|name| task(name, 20, None)).into();
+    (tasks[0].promise, tasks[1].deadline, tasks[2].deadline) = (Some(Bound::Response(units(4))), units(4), units(4));
     let (view, trace) = (view(1, 9, tasks), b.end(9));
     let summary = judge(&view, &trace);
     assert_eq!(
@@ -348,7 +349,7 @@ fn a_job_that_needs_more_than_was_assumed_of_it_is_owed_nothing_though_it_gets_n
         c.exhausted(0, 0).idle();
     });
     let trace = b.end(9);
-    let mut view = view(1, 9, vec![task("over", 10, Promise::Response(units(2)))]);
+    let mut view = view(1, 9, vec![task("over", 10, Some(Bound::Response(units(2))))]);
     view.tasks[0].budget = Some(units(2));
     assert_eq!(broken(&view, &trace).time, at(2));
     view.tasks[0].assumed = [Some(units(2)); 4];
@@ -385,7 +386,7 @@ fn used_up_budgets_are_counted_and_are_no_preemptions() {
         b.call(0, 6, Complete, |c| {
             c.complete(0, 0, 3).dispatch(0, 1);
         });
-        let view = view(1, 7, vec![task("over", 5, Promise::Response(units(5)))]);
+        let view = view(1, 7, vec![task("over", 5, Some(Bound::Response(units(5))))]);
         let summary = judge(&view, &b.end(7));
         assert_eq!((summary.tasks[0].preemptions, summary.tasks[0].exhausted), (0, 1));
         let Verdict::Broken(b) = summary.verdict else { panic!() };
@@ -408,9 +409,9 @@ fn the_json_has_figures_under_their_names() {
 #[test]
 fn promises_of_a_task_without_bound_are_told_as_none() {
     let (mut view, trace) = two_cores();
-    view.tasks[0].promise = Promise::None;
+    view.tasks[0].promise = None;
     let summary = judge(&view, &trace);
-    assert_eq!((summary.tasks[0].promise, summary.tasks[0].worst_over_bound), (Promise::None, None));
+    assert_eq!((summary.tasks[0].promise, summary.tasks[0].worst_over_bound), (None, None));
 }
 
 proptest! {
@@ -460,7 +461,7 @@ proptest! {
 #[test]
 fn who_is_late_is_owed_nothing_where_the_systems_own_work_takes_time_that_no_bound_counts() {
     let (mut view, trace) = two_cores();
-    view.tasks[1].promise = Promise::Response(units(6));
+    view.tasks[1].promise = Some(Bound::Response(units(6)));
     view.tasks[1].core = Some(CoreId(0));
     assert!(matches!(judge(&view, &trace).verdict, Verdict::Broken(_)));
     view.uncounted = true;

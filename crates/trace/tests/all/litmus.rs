@@ -6,7 +6,7 @@ use crate::common::*;
 use std::path::Path;
 use std::process::Command;
 use tactus_record::EntryReason::*;
-use tactus_trace::{jobs, litmus, write_litmus, Promise, LITMUS_RECORD_BYTES};
+use tactus_trace::{jobs, litmus, write_litmus, LITMUS_RECORD_BYTES};
 
 fn migrating() -> (tactus_trace::View, tactus_trace::Trace) {
     let mut b = Builder::new(2);
@@ -25,7 +25,7 @@ fn migrating() -> (tactus_trace::View, tactus_trace::Trace) {
     b.call(0, 5, Complete, |c| {
         c.complete(1, 0, 4).idle();
     });
-    let tasks = vec![task("first", 10, Promise::None), task("a name of more than fifteen", 4, Promise::None)];
+    let tasks = vec![task("first", 10, None), task("a name of more than fifteen", 4, None)];
     (view(2, 10, tasks), b.end(10))
 }
 

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tactus_monitor::{alphabet, Action, Monitor, Occurrence, Property, Step, Verdict, Watcher};
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Instant};
-use tactus_trace::{judge, monitor, MonitorSummary, Promise, Trace, View};
+use tactus_trace::{judge, monitor, Bound, MonitorSummary, Trace, View};
 
 const PROPERTIES: [&str; 7] = [
     "always (a -> next b)",
@@ -119,7 +119,7 @@ fn run(monitors: &[Monitor], observed: Vec<Vec<Record>>) -> (View, Trace) {
     builder.call(1, 0, EntryReason::Start, |call| {
         call.idle();
     });
-    let mut view = view(2, 60, vec![task("t", 60, Promise::Response(units(60)))]);
+    let mut view = view(2, 60, vec![task("t", 60, Some(Bound::Response(units(60))))]);
     view.monitors = monitors.to_vec();
     let trace = Trace { observed, ..builder.end(60) };
     (view, trace)

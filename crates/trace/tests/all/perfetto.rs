@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use tactus_record::EntryReason::*;
 use tactus_time::Level;
-use tactus_trace::{perfetto, Promise, Trace, View};
+use tactus_trace::{perfetto, Trace, View};
 
 const PACKAGE: &str = "perfetto==0.59.1";
 
@@ -87,10 +87,8 @@ fn small() -> (View, Trace) {
     b.call_ns(0, 7 * UNIT, 7 * UNIT + 100, Complete, 0, |c| {
         c.complete(1, 0, 5).idle();
     });
-    let tasks = vec![
-        at_level(task("höhe", 10, Promise::None), Level::A, Some(0)),
-        at_level(task("log", 6, Promise::None), Level::C, None),
-    ];
+    let tasks =
+        vec![at_level(task("höhe", 10, None), Level::A, Some(0)), at_level(task("log", 6, None), Level::C, None)];
     (view(1, 8, tasks), b.end(8))
 }
 

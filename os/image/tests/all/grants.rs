@@ -1,7 +1,7 @@
 //! Grants that cannot be given: each is refused with names, line and remedy.
 
 use crate::common::{component, image, image_with, program, programs, system, task};
-use tactus_image::{build, ImageError, Promise, Request};
+use tactus_image::{build, ImageError, Request};
 use tactus_model::{Body, Component, System};
 
 /// One task, run by the first of these components.
@@ -115,7 +115,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         told: &[],
     };
     let files = programs(&system);
-    assert!(build(&request(&[Promise::None], &files)).is_ok());
+    assert!(build(&request(&[None], &files)).is_ok());
     assert!(matches!(build(&request(&[], &files)), Err(ImageError::Incomplete { expected: 1, found: 0, .. })));
-    assert!(matches!(build(&request(&[Promise::None], &[])), Err(ImageError::Incomplete { .. })));
+    assert!(matches!(build(&request(&[None], &[])), Err(ImageError::Incomplete { .. })));
 }

@@ -11,7 +11,7 @@ use tactus_model::{Costs, System};
 use tactus_plan::plan;
 use tactus_record::{EventKind, Record, CHANGE_NOT_ADMITTED, CHANGE_OVERLOADS};
 use tactus_time::{Duration, TaskId};
-use tactus_trace::{judge, Promise, Trace, Verdict, View};
+use tactus_trace::{judge, Bound, Trace, Verdict, View};
 
 const MS: u64 = 1_000_000;
 const RUN: u64 = 400 * MS;
@@ -151,7 +151,7 @@ struct Stage {
     from: u64,
     there: Vec<bool>,
     values: Vec<Values>,
-    promises: Vec<Promise>,
+    promises: Vec<Option<Bound>>,
 }
 
 impl Stage {
@@ -179,13 +179,13 @@ impl Stage {
 }
 
 /// What is known of each change by admission: whether it was admitted, and what is promised after it.
-type Admitted<'a> = &'a dyn Fn(usize) -> Option<&'a [Promise]>;
+type Admitted<'a> = &'a dyn Fn(usize) -> Option<&'a [Option<Bound>]>;
 
 /// Goes through the records of one core; its stages, or nothing if a change or a release is not as it should be.
 fn walk(
     drawing: &Drawing,
     core: u64,
-    start: &[Promise],
+    start: &[Option<Bound>],
     admitted: Admitted<'_>,
     records: &[Record],
 ) -> Option<Vec<Stage>> {
@@ -261,7 +261,7 @@ fn walk(
                         .unwrap_or(u64::MAX);
                 }
                 then.from = time;
-                then.promises = if any_refused { vec![Promise::None; tasks.len()] } else { promises.to_vec() };
+                then.promises = if any_refused { vec![None; tasks.len()] } else { promises.to_vec() };
                 now = then;
                 stages.push(now.clone());
             }
@@ -287,7 +287,12 @@ fn walk(
 type Found = (&'static str, BTreeMap<usize, BTreeMap<usize, u64>>);
 
 /// Judges from the documentation. Nothing is promised in a system that was not accepted.
-fn by_hand(drawing: &Drawing, (accepted, start): (bool, &[Promise]), admitted: Admitted<'_>, trace: &Trace) -> Found {
+fn by_hand(
+    drawing: &Drawing,
+    (accepted, start): (bool, &[Option<Bound>]),
+    admitted: Admitted<'_>,
+    trace: &Trace,
+) -> Found {
     let tasks = &drawing.tasks;
     let mut stages = Vec::new();
     for (core, records) in trace.cores.iter().enumerate() {
@@ -305,7 +310,7 @@ fn by_hand(drawing: &Drawing, (accepted, start): (bool, &[Promise]), admitted: A
         let first = of_core.iter().rposition(|stage| stage.from <= release).unwrap_or(0);
         let there = of_core.iter().enumerate().filter(|(k, stage)| *k == first || *k > first && stage.from < until);
         let bound = there.map(|(_, stage)| match stage.promises[n] {
-            Promise::Response(bound) => Some(bound.as_nanos()),
+            Some(Bound::Response(bound)) => Some(bound.as_nanos()),
             _ => None,
         });
         (of_core[first].values[n].deadline, bound.reduce(|a, b| Some(a?.max(b?))).flatten())
@@ -404,7 +409,7 @@ fn both(drawing: &Drawing, view: &View, trace: &Trace) -> (Found, Found) {
         other => panic!("{other:?}"),
     };
     let changes = view.changes.as_ref().expect("it changes");
-    let start: Vec<Promise> = changes.start.iter().map(|now| now.promise).collect();
+    let start: Vec<Option<Bound>> = changes.start.iter().map(|now| now.promise).collect();
     let admitted = |n: usize| changes.list[n].refused.is_none().then_some(&changes.list[n].promises[..]);
     ((word, told), by_hand(drawing, (view.accepted, &start), &admitted, trace))
 }

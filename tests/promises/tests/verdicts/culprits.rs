@@ -10,7 +10,7 @@ use tactus_model::{Costs, System};
 use tactus_plan::plan;
 use tactus_record::EventKind;
 use tactus_time::TaskId;
-use tactus_trace::{judge, Promise, Trace, Verdict};
+use tactus_trace::{judge, Bound, Trace, Verdict};
 
 const MS: u64 = 1_000_000;
 const RUN: u64 = 400 * MS;
@@ -206,7 +206,7 @@ pub fn exceeded(job: &Seen, assumed: u64) -> Option<u64> {
 }
 
 /// Judges from the documentation: who can be reached by whom.
-fn by_hand(drawing: &Drawing, promises: &[Promise], trace: &Trace) -> Found {
+fn by_hand(drawing: &Drawing, promises: &[Option<Bound>], trace: &Trace) -> Found {
     let tasks = &drawing.tasks;
     let jobs = seen(trace);
     // Per task its own first job that did not keep to what was assumed, and its first overrun: when, and the job's deadline.
@@ -252,9 +252,9 @@ fn by_hand(drawing: &Drawing, promises: &[Promise], trace: &Trace) -> Found {
         let n = usize::from(*task);
         let due = job.release + tasks[n].period;
         let limit = match promises[n] {
-            Promise::Response(bound) => job.release + bound.as_nanos().min(tasks[n].period),
-            Promise::Tardiness(bound) => due + bound.as_nanos(),
-            Promise::None => continue,
+            Some(Bound::Response(bound)) => job.release + bound.as_nanos().min(tasks[n].period),
+            Some(Bound::Tardiness(bound)) => due + bound.as_nanos(),
+            None => continue,
         };
         let until = job.completed.unwrap_or(RUN);
         let late = until > limit;
@@ -281,7 +281,7 @@ fn by_hand(drawing: &Drawing, promises: &[Promise], trace: &Trace) -> Found {
             None => broken = true,
         }
     }
-    let promised = promises.iter().any(|promise| *promise != Promise::None);
+    let promised = promises.iter().any(Option::is_some);
     let word = match (broken, promised, found.is_empty(), judged) {
         (true, ..) => "broken",
         (_, _, false, _) => "void",
@@ -314,7 +314,7 @@ fn compare(seed: u64) -> Option<(&'static str, usize)> {
         .iter()
         .map(|it| (it.task.clone(), it.tasks.iter().map(|task| (task.task.clone(), task.missed)).collect()))
         .collect();
-    let promises: Vec<Promise> = promised.view.tasks.iter().map(|task| task.promise).collect();
+    let promises: Vec<Option<Bound>> = promised.view.tasks.iter().map(|task| task.promise).collect();
     let (word, found) = by_hand(&drawing, &promises, &trace);
     assert_eq!((summary.verdict.word(), &told), (word, &found), "seed {seed}: {}\n{text}", summary.headline());
     // A promise that nobody could reach is kept, whatever the others do.

@@ -1,7 +1,7 @@
 //! Level A: whether each core has a table, and what it takes of the core.
 
 use super::super::assumed::{assumed, id};
-use super::super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::super::report::{hundredths, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::analysis::in_slots;
 use super::local::Local;
@@ -9,6 +9,7 @@ use crate::mc2::supply::Curve;
 use crate::mc2::table::{Cyclic, Plan, Refusal, MOST_SLOTS};
 use crate::task::Sporadic;
 use tactus_model::System;
+use tactus_task::Bound;
 use tactus_time::{Duration, Level};
 
 /// What the table takes of any window at a level's times. A stretch may come as late as its slots allow, at most by the

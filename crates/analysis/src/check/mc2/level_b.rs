@@ -1,6 +1,6 @@
 //! Level B: EDF in what the core's table leaves at level-B times.
 
-use super::super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::super::report::{hundredths, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::local::Local;
 use crate::effort::Effort;
@@ -9,6 +9,7 @@ use crate::task::Sporadic;
 use crate::uniprocessor::edf_demand::{self, Demand};
 use crate::uniprocessor::edf_response;
 use tactus_model::System;
+use tactus_task::Bound;
 use tactus_time::Duration;
 
 pub(super) fn responses(

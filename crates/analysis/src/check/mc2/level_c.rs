@@ -1,7 +1,7 @@
 //! Level C: global EDF in what levels A and B of all cores leave at level-C times.
 
 use super::super::assumed::assumed;
-use super::super::report::{hundredths, Bound, Check, TaskVerdict};
+use super::super::report::{hundredths, Check, TaskVerdict};
 use super::super::sensitivity;
 use super::level_a;
 use super::local::{of_level, Analysis, Local};
@@ -12,6 +12,7 @@ use crate::global::tardiness::{self, Supply, Unbounded};
 use crate::mc2::supply::Curve;
 use crate::task::{ceil_div, to_duration, Dedicated, Sporadic, Withheld};
 use tactus_model::System;
+use tactus_task::Bound;
 use tactus_time::{Duration, Level};
 
 /// What core gives to level C.

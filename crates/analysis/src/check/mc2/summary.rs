@@ -1,7 +1,8 @@
 //! The line that sums an MC² check up for people.
 
-use super::super::report::{hundredths, Bound, Check};
+use super::super::report::{hundredths, Check};
 use tactus_model::System;
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration, Level};
 
 pub(super) fn line(system: &System, check: &Check) -> String {

@@ -15,7 +15,7 @@ mod words;
 pub(crate) use tests::ALL;
 
 use super::growth::{self, Growth, SearchBudget};
-use super::report::{hundredths, Bound, Check, Finding, TaskVerdict};
+use super::report::{hundredths, Check, Finding, TaskVerdict};
 use super::subject::Subject;
 use super::{declared, sensitivity};
 use crate::effort::Effort;
@@ -26,6 +26,7 @@ use crate::utilisation::Utilisation;
 use domain::{domains, Domain};
 use judge::{judge, Judgement, OfServer, OfTask};
 use tactus_model::{Costs, Migration, Server, ServerKind, System, TaskOrder};
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
 
 /// The most that may go to the system's own work of what a server takes, in percent; a smaller budget is refused.

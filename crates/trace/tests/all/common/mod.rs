@@ -3,7 +3,7 @@
 
 use tactus_record::{EntryReason, EventKind, Record};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
-use tactus_trace::{Promise, TaskView, Trace, View};
+use tactus_trace::{Bound, TaskView, Trace, View};
 
 /// One unit of the test schedules.
 pub const UNIT: u64 = 1_000_000;
@@ -16,7 +16,7 @@ pub fn at(n: u64) -> Instant {
     Instant::from_nanos(n * UNIT)
 }
 
-pub fn task(name: &str, period: u64, promise: Promise) -> TaskView {
+pub fn task(name: &str, period: u64, promise: Option<Bound>) -> TaskView {
     TaskView {
         name: name.into(),
         level: None,
@@ -255,7 +255,7 @@ pub fn edf(cores: u8, tasks: &[(u8, u64, u64)], duration: u64) -> Trace {
 /// The tasks that [`edf`] runs, with a hard promise of their period.
 pub fn edf_view(cores: u8, tasks: &[(u8, u64, u64)], duration: u64) -> View {
     let tasks = tasks.iter().enumerate().map(|(i, (core, period, _))| {
-        let mut t = task(&format!("T{}", i + 1), *period, Promise::Response(units(*period)));
+        let mut t = task(&format!("T{}", i + 1), *period, Some(Bound::Response(units(*period))));
         t.core = Some(CoreId(*core));
         t
     });

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
-use tactus_image::{Promise, Request};
+use tactus_image::Request;
 use tactus_machine::build::{build, Programs, Unit};
 use tactus_machine::emulator::{Board, Boot, Execution, IMAGE};
 use tactus_machine::failure::Failure;
@@ -167,7 +167,7 @@ impl Guest {
         let image = tactus_image::build(&Request {
             system: &system,
             plan: &plan,
-            promises: &vec![Promise::None; system.tasks.len()],
+            promises: &vec![None; system.tasks.len()],
             promised_by_host: 0,
             scheduler: &read("tactus-scheduler-servers")?,
             children: &[],

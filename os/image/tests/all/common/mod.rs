@@ -5,8 +5,9 @@ pub mod elf;
 
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
-use tactus_image::{build, fits, ChildScheduler, Image, ImageError, Promise, Request};
+use tactus_image::{build, fits, ChildScheduler, Image, ImageError, Request};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
+use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
 
 /// Where the small programs lie.
@@ -134,19 +135,19 @@ pub fn image_with(
     workload: &[u8],
     components: &[Vec<u8>],
 ) -> Result<Image, ImageError> {
-    let promises = vec![Promise::Response(Duration::from_millis(9)); system.tasks.len()];
+    let promises = vec![Some(Bound::Response(Duration::from_millis(9))); system.tasks.len()];
     build(&request(system, &promises, (scheduler, workload), components))
 }
 
 /// Why the system fits into its machine with no programs.
 pub fn unfit(system: &System) -> Option<ImageError> {
-    let promises = vec![Promise::None; system.tasks.len()];
+    let promises = vec![None; system.tasks.len()];
     fits(&request(system, &promises, (&[], &[]), &[])).err()
 }
 
 fn request<'a>(
     system: &'a System,
-    promises: &'a [Promise],
+    promises: &'a [Option<Bound>],
     (scheduler, workload): (&'a [u8], &'a [u8]),
     components: &'a [Vec<u8>],
 ) -> Request<'a> {
@@ -165,7 +166,7 @@ fn request<'a>(
 
 /// Builds the image of a system with small programs and these schedulers below the root's.
 pub fn image_per_server(system: &System, children: &[ChildScheduler]) -> Result<Image, ImageError> {
-    let promises = vec![Promise::None; system.tasks.len()];
+    let promises = vec![None; system.tasks.len()];
     let (scheduler, workload, components) = (program(&["complete"], 1), program(&[], 2), programs(system));
     build(&Request { children, ..request(system, &promises, (&scheduler, &workload), &components) })
 }
