@@ -42,7 +42,7 @@ fn choose(text: &str, file: &Path) -> Result<(String, String), Failure> {
 fn words(system: &System, chosen: &Colouring) -> String {
     let given = system.tasks.iter().zip(&chosen.tasks).filter(|(_, colours)| !colours.is_empty());
     let given: Vec<String> = given.map(|(task, colours)| format!("{} {}", task.name, colours.len())).collect();
-    let how = if chosen.solved { "the least sum of utilisations" } else { "the same for all" };
+    let how = if chosen.least { "the least sum of utilisations" } else { "the same for all" };
     format!("{}, {how}; {} left for the rest", given.join(", "), chosen.rest)
 }
 

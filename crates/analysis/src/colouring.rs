@@ -2,13 +2,13 @@
 //!
 //! A job that resumes loads its task's memory again, from the shared cache where the task's own colours hold it all, else from memory
 //! ([`crate::inflation::working_sets`]). Colours in a row are also parts of a second level; where enough of them hold it all there, so that
-//! what a preemption costs has a bound, no fewer count as holding it. So a task's utilisation is a step function of its colours, and an integer program finds the numbers with
-//! the least sum ([`tactus_cache::choose`]; up to 24 tasks and 32 colours, else all get the same).
+//! what a preemption costs has a bound, no fewer count as holding it. So a task's utilisation is a step function of its colours;
+//! [`tactus_cache::choose`] finds the numbers with the least sum.
 
 use core::fmt;
 use tactus_cache::blocks::{CacheBlocks, Capacity};
 use tactus_cache::bounds::ReloadFrom;
-use tactus_cache::choose::{choose, Decided, MOST_COLOURS};
+use tactus_cache::choose::{choose, Decided};
 use tactus_cache::Colours;
 use tactus_model::{Body, System};
 
@@ -19,8 +19,8 @@ pub struct Colouring {
     pub tasks: Vec<Vec<u8>>,
     /// How many are left for the kernel, the scheduler and whatever names none.
     pub rest: usize,
-    /// Whether the solver chose; otherwise all get the same.
-    pub solved: bool,
+    /// Whether their sum of utilisations is the least; otherwise all get the same.
+    pub least: bool,
 }
 
 /// Why no colours are chosen.
@@ -88,7 +88,6 @@ pub fn colouring(system: &System) -> Result<Colouring, ColouringError> {
     if wanting.is_empty() {
         return Err(ColouringError::NoTask);
     }
-    let offered = free.min(MOST_COLOURS.max(wanting.len()));
     let takes = |number: usize, many: usize| {
         let task = &system.tasks[number];
         let lines = task.memory.div_ceil(geometry.line());
@@ -106,15 +105,15 @@ pub fn colouring(system: &System) -> Result<Colouring, ColouringError> {
         u64::try_from(millionths).unwrap_or(u64::MAX)
     };
     let curves: Vec<Vec<u64>> =
-        wanting.iter().map(|task| (1..=offered.max(1)).map(|many| takes(*task, many)).collect()).collect();
+        wanting.iter().map(|task| (1..=free.max(1)).map(|many| takes(*task, many)).collect()).collect();
     let too_few = |_| ColouringError::TooFew { free, tasks: wanting.len() };
-    let choice = choose(&curves, offered, 1_000_000).map_err(too_few)?;
+    let choice = choose(&curves, free, 1_000_000).map_err(too_few)?;
     let mut left = nobodys.into_iter();
     let mut tasks = vec![Vec::new(); system.tasks.len()];
     for (task, many) in wanting.iter().zip(&choice.colours) {
         tasks[*task] = left.by_ref().take(*many).collect();
     }
-    Ok(Colouring { tasks, rest: left.count(), solved: choice.decided == Decided::Solver })
+    Ok(Colouring { tasks, rest: left.count(), least: choice.decided == Decided::Least })
 }
 
 #[cfg(test)]
@@ -141,7 +140,7 @@ mod tests {
     fn each_task_gets_the_colours_that_hold_its_memory_and_not_one_more() {
         let chosen = colouring(&system(&["512 KiB", "1 MiB", "1536 KiB"], MACHINE)).expect("chosen");
         let counts: Vec<usize> = chosen.tasks.iter().map(Vec::len).collect();
-        assert_eq!((counts, chosen.rest, chosen.solved), (vec![1, 2, 3], 10, true));
+        assert_eq!((counts, chosen.rest, chosen.least), (vec![1, 2, 3], 10, true));
         let all: std::collections::BTreeSet<u8> = chosen.tasks.iter().flatten().copied().collect();
         assert_eq!(all.len(), 6, "nobody shares: {chosen:?}");
     }

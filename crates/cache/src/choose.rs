@@ -1,4 +1,4 @@
-//! How many colours each group of tasks gets, chosen by an integer program.
+//! How many colours each group of tasks gets.
 //!
 //! What a group takes of a core depends on how many colours it has: with few its working set does not fit. [`choose`] gives every
 //! group a number of colours so that the sum of utilisations is least and no group exceeds a core; [`even`] gives all the same.
@@ -7,30 +7,16 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use core::time::Duration;
-use good_lp::WithTimeLimit;
-use good_lp::{
-    constraint, microlp, variable, variables, Expression, ProblemVariables, Solution, SolverModel, Variable,
-};
-
-/// Groups that the solver takes; with more, colours are shared out evenly.
-pub const MOST_GROUPS: usize = 24;
-
-/// Colours that the solver takes.
-pub const MOST_COLOURS: usize = 32;
-
-/// How long the solver may take.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a group takes of a core with 1, 2, 3, … colours, in millionths. More colours never take more.
 pub type Curve = Vec<u64>;
 
-/// Who decided.
+/// By what the numbers were chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decided {
-    /// The solver, and nothing is better.
-    Solver,
-    /// Nobody: the same for all.
+    /// The least sum: nothing is better.
+    Least,
+    /// The same for all.
     Even,
 }
 
@@ -39,7 +25,7 @@ pub enum Decided {
 pub struct Choice {
     /// How many each group gets.
     pub colours: Vec<usize>,
-    /// Who decided.
+    /// By what they were chosen.
     pub decided: Decided,
 }
 
@@ -102,52 +88,37 @@ pub fn even(curves: &[Curve], colours: usize) -> Result<Choice, NoChoice> {
     Ok(Choice { colours, decided: Decided::Even })
 }
 
-/// The numbers with the least sum of utilisations in which no group exceeds `capacity`; where there is none, or the solver
-/// cannot take it or finds nothing in time, the even split.
+/// The numbers with the least sum of utilisations in which no group exceeds `capacity`, and no group one more than that sum needs; where
+/// there are none, the even split.
+///
+/// This is the multiple-choice knapsack problem, by dynamic programming (Dudzinski and Walukiewicz 1987).
 ///
 /// # Errors
 /// Where there are fewer colours than groups.
 pub fn choose(curves: &[Curve], colours: usize, capacity: u64) -> Result<Choice, NoChoice> {
     let even = even(curves, colours)?;
-    if curves.len() > MOST_GROUPS || colours > MOST_COLOURS || curves.is_empty() {
-        return Ok(even);
-    }
-    let mut problem: ProblemVariables = variables!();
-    let mut chosen: Vec<Vec<(usize, Variable)>> = Vec::new();
-    let (mut sum, mut used) = (Expression::from(0.0), Expression::from(0.0));
+    // The least sum of the groups so far with 0, 1, … colours, and how many the last of them has in it.
+    let mut sums = vec![Some(0_u128); colours + 1];
+    let mut lasts: Vec<Vec<usize>> = Vec::new();
     for curve in curves {
-        let mut options = Vec::new();
-        for count in 1..=curve.len().min(colours + 1 - curves.len()) {
-            // Only where one more colour helps is it an option.
-            let takes = utilisation(curve, count);
-            if takes > capacity || (count > 1 && utilisation(curve, count - 1) <= takes) {
-                continue;
-            }
-            let option = problem.add(variable().binary());
-            sum += takes as f64 / 1e6 * option;
-            used += count as f64 * option;
-            options.push((count, option));
-        }
-        if options.is_empty() {
-            return Ok(even);
-        }
-        chosen.push(options);
+        let best = |most: usize| {
+            let with = |count: usize| {
+                let takes = utilisation(curve, count);
+                let sum = sums[most - count]? + u128::from(takes);
+                (takes <= capacity).then_some((sum, count))
+            };
+            (1..=most).filter_map(with).min()
+        };
+        let row: Vec<_> = (0..=colours).map(best).collect();
+        sums = row.iter().map(|it| it.map(|(sum, _)| sum)).collect();
+        lasts.push(row.into_iter().map(|it| it.map_or(0, |(_, count)| count)).collect());
     }
-    let mut model = problem.minimise(sum).using(microlp).with_time_limit(PATIENCE.as_secs_f64());
-    model = model.with(constraint!(used <= colours as f64));
-    for options in &chosen {
-        let one: Expression = options.iter().map(|(_, option)| *option).sum();
-        model = model.with(constraint!(one == 1.0));
+    let Some(least) = sums[colours] else { return Ok(even) };
+    let mut rest = sums.iter().position(|sum| *sum == Some(least)).unwrap_or(colours);
+    let mut counts = vec![0; curves.len()];
+    for (count, last) in counts.iter_mut().zip(&lasts).rev() {
+        *count = last[rest];
+        rest -= *count;
     }
-    let Ok(solution) = model.solve() else { return Ok(even) };
-    let mut counts = vec![1; curves.len()];
-    for (count, options) in counts.iter_mut().zip(&chosen) {
-        if let Some((many, _)) = options.iter().find(|(_, option)| solution.value(*option) > 0.5) {
-            *count = *many;
-        }
-    }
-    if counts.iter().sum::<usize>() > colours {
-        return Ok(even);
-    }
-    Ok(Choice { colours: counts, decided: Decided::Solver })
+    Ok(Choice { colours: counts, decided: Decided::Least })
 }

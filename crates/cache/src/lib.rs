@@ -7,7 +7,7 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(any(feature = "files", feature = "solver"))]
+#[cfg(feature = "files")]
 extern crate std;
 
 mod array;
@@ -15,7 +15,6 @@ mod below;
 pub mod blocks;
 pub mod bounds;
 pub mod caches;
-#[cfg(feature = "solver")]
 pub mod choose;
 pub mod coherence;
 pub mod colours;

@@ -1,4 +1,4 @@
-//! Colours chosen by the solver against an even split: how many random systems can be placed, and whether those that can meet
+//! Colours chosen for the least sum of utilisations against an even split: how many random systems can be placed, and whether those that can meet
 //! their deadlines when the cache model says what accesses cost.
 
 use super::WORK;

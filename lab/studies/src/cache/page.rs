@@ -293,7 +293,7 @@ pub fn counters(findings: &mut Findings) {
     });
 }
 
-/// Colours chosen by the solver.
+/// Colours chosen for the least sum of utilisations.
 pub fn choices(scale: &Scale, findings: &mut Findings) {
     let counts = choice::compare(scale.systems);
     let more = (counts.chosen as f64 / counts.even.max(1) as f64 - 1.0) * 100.0;
@@ -303,7 +303,7 @@ pub fn choices(scale: &Scale, findings: &mut Findings) {
         counts.run.to_string(),
         counts.slower.to_string(),
     ]);
-    findings.must(more >= 15.0, "the solver places at least 15 % more systems than an even split");
+    findings.must(more >= 15.0, "chosen colours place at least 15 % more systems than an even split");
     findings.must(counts.slower == 0, "no task of a system placed with chosen colours is slower than counted");
     findings.tables.push(Table {
         name: "choice",

@@ -18,7 +18,7 @@ pub enum Part {
     Chapter8,
     /// What counters tell, and how long a reload takes
     Counters,
-    /// Colours chosen by a solver beside an even split
+    /// Colours chosen for the least utilisation beside an even split
     Choice,
 }
 
