@@ -207,6 +207,8 @@ impl Toolchain {
         // The policy's decisions lie in crates of their own: optimised as one program they are a quarter shorter. The
         // environment says so, since the profile of our workspace does not hold for crates of the user's.
         command.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
+        // Addresses are told as lines, and a debugger can be attached.
+        command.env("CARGO_PROFILE_RELEASE_DEBUG", "1");
         command.arg("--target-dir").arg(into);
         if self.network != Network::Fetching {
             command.args(["--offline", "--locked"]);
