@@ -3,6 +3,7 @@
 use super::calls::Call;
 use super::report::{Disagreement, What};
 use super::EARLY;
+use std::collections::BTreeMap;
 use tactus_policy::{Decision, Running};
 use tactus_record::EntryReason;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
@@ -12,6 +13,9 @@ pub struct Due<D> {
     cores: Vec<Core>,
     demand: D,
     tolerance: Duration,
+    /// The last job of each task that had used its demand by its own account before the call that interrupted it. It has nothing more to
+    /// do, though the policy may have charged it less: under MC², only up to where the slot of another job began.
+    spent: BTreeMap<TaskId, u32>,
 }
 
 #[derive(Clone)]
@@ -20,6 +24,8 @@ struct Core {
     timer: Instant,
     /// When the running job has used its demand, if that is known.
     used: Option<Instant>,
+    /// The running job may be finished before: see [`Due::spent`].
+    spent: bool,
     /// When the scheduler was left last.
     left: Instant,
     /// Events of other cores that may still arrive. Events that come close together may arrive as one or as
@@ -39,9 +45,16 @@ struct Sent {
 impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
     /// Nothing is due but the start of each core.
     pub fn new(cores: usize, demand: D, tolerance: Duration) -> Self {
-        let core =
-            Core { running: None, timer: Instant::NEVER, used: None, left: Instant::ZERO, sent: Vec::new(), calls: 0 };
-        Due { cores: vec![core; cores], demand, tolerance }
+        let core = Core {
+            running: None,
+            timer: Instant::NEVER,
+            used: None,
+            spent: false,
+            left: Instant::ZERO,
+            sent: Vec::new(),
+            calls: 0,
+        };
+        Due { cores: vec![core; cores], demand, tolerance, spent: BTreeMap::new() }
     }
 
     /// Requires that the call was due, and that nothing else waited too long. Returns how late it came.
@@ -92,7 +105,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
                 return wrong(What::NothingRuns)
             }
             EntryReason::Complete => match core.used {
-                Some(used) if early(used) => return wrong(What::Early { due: used }),
+                Some(used) if early(used) && !core.spent => return wrong(What::Early { due: used }),
                 used => used.unwrap_or(now),
             },
             EntryReason::Fault
@@ -124,6 +137,9 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
                 due
             }
         };
+        if let Some(job) = core.running.filter(|_| core.used.is_some_and(|used| used <= now)) {
+            self.spent.insert(job.task, job.job);
+        }
         // What has been seen may still arrive, but not for ever.
         core.sent.retain(|s| now.since(s.at.max(core.left)) <= tolerance);
         core.sent.iter_mut().filter(|s| s.at <= now).for_each(|s| s.seen = true);
@@ -140,6 +156,7 @@ impl<D: FnMut(TaskId, u32) -> Option<Duration>> Due<D> {
         core.running = decision.run;
         core.timer = decision.timer;
         core.used = used;
+        core.spent = decision.run.is_some_and(|job| self.spent.get(&job.task) == Some(&job.job));
         core.left = left;
         core.calls += 1;
         for other in decision.notify.iter() {

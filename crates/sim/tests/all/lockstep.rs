@@ -3,11 +3,11 @@
 use crate::common::*;
 use std::ops::RangeInclusive;
 use tactus_generate::generate;
-use tactus_policy::{PolicyConfig, PolicySpec, Scheduler};
-use tactus_record::{EntryReason, EventKind, Record};
+use tactus_policy::{Decision, Event, Mc2, Policy, PolicyConfig, PolicySpec, Scheduler, Slot, Table, Task};
+use tactus_record::{EntryReason, EventKind, Record, Sink};
 use tactus_sim::lockstep::{lockstep, Agreement, Disagreement, What};
 use tactus_sim::{simulate, Costs, Keep, Simulation};
-use tactus_time::{CoreId, Duration, Instant, TaskId};
+use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use tactus_trace::Trace;
 
 const TOLERANCE: Duration = Duration::from_micros(40);
@@ -262,6 +262,63 @@ fn a_call_without_cause_is_found() {
     assert!(matches!(invented(EntryReason::Complete), What::Early { .. } | What::NothingRuns));
     assert!(matches!(invented(EntryReason::Notify), What::NotSent));
     assert!(matches!(invented(EntryReason::Start), What::Shape(_)));
+}
+
+struct Kept(Vec<Record>);
+
+impl Sink for Kept {
+    fn record(&mut self, record: Record) {
+        self.0.push(record);
+    }
+}
+
+/// Calls of a policy on one core at chosen instants, and the trace that a machine writes of them.
+fn called(setup: &PolicyConfig, calls: &[(EntryReason, Instant)]) -> Trace {
+    let (scheduler, mut cores) = Scheduler::new(setup).unwrap();
+    let mut trace = Trace { cores: vec![Vec::new()], dropped: vec![0], ..Trace::default() };
+    let mut last = Decision { run: None, timer: Instant::ZERO, notify: CoreSet::EMPTY, ticket: 0 };
+    for (reason, now) in calls.iter().copied() {
+        let task = |decision: &Decision| decision.run.map(|it| it.task);
+        let arg = if reason == EntryReason::Timer { last.timer.as_nanos() } else { 0 };
+        let (kind, level, core) = (EventKind::Enter, reason as u8, CoreId(0));
+        let enter = Record { time: now, arg, job: 0, task: task(&last), kind, level, core, ticket: 0 };
+        let mut records = Kept(vec![enter]);
+        let event = match reason {
+            EntryReason::Start => Event::Start,
+            EntryReason::Complete => Event::Complete,
+            _ => Event::Timer,
+        };
+        last = scheduler.handle(&mut cores[0], now, event, &mut records);
+        let (job, arg) = (last.run.map_or(0, |it| it.job), last.timer.as_nanos());
+        let (kind, task, ticket) = (EventKind::Leave, task(&last), last.ticket);
+        records.0.push(Record { kind, task, job, arg, ticket, ..enter });
+        trace.cores[0].append(&mut records.0);
+    }
+    trace
+}
+
+/// The slot of level A begins at 10 ms and is noticed late. The policy charges the job of level C up to the slot alone; but the job went on,
+/// and had done its work. It has the core again behind the slot's job, and is finished at once.
+#[test]
+fn a_job_that_did_its_work_in_the_slot_of_another_before_that_was_noticed_is_finished_when_it_has_the_core_again() {
+    let of_level = |level, core, period, budget| Task { level, core, ..task(None, period, budget) };
+    let tasks = vec![of_level(Level::A, Some(CoreId(0)), ms(10), ms(2)), of_level(Level::C, None, ms(40), ms(9))];
+    let slots = [(0, 2)].map(|(start, end)| Slot { task: TaskId(0), start: ms(start), end: ms(end) }).to_vec();
+    let tables = vec![Table { cycle: ms(10), slots }];
+    let mc2 = Mc2 { enforce: true, slack_shifting: true, allowance: Duration::ZERO, tables };
+    let setup = PolicyConfig { cores: 1, kind: PolicySpec::Mc2(mc2), tasks };
+    let at = |micros: u64| Instant::ZERO + us(micros);
+    let calls = |noticed: u64, ends: u64| {
+        use EntryReason::{Complete, Start, Timer};
+        let calls = [(Start, 0), (Complete, 2_000), (Timer, noticed), (Complete, noticed + 1_000), (Complete, ends)];
+        called(&setup, &calls.map(|(reason, micros)| (reason, at(micros))))
+    };
+    let held = |trace: &Trace| lockstep(&setup, |task, _| (task.0 == 1).then_some(us(8_100)), trace, ms(1)).unwrap();
+    // It has done 8.3 ms of 8.1 by 10.3 ms, and is charged 8.
+    held(&calls(10_300, 11_301)).unwrap_or_else(|wrong| panic!("{wrong}"));
+    // It has done 8.05 ms, and is not finished.
+    let wrong = held(&calls(10_050, 11_051)).unwrap_err();
+    assert!(matches!(wrong.what, What::Early { .. }), "{wrong}");
 }
 
 #[test]
