@@ -1,6 +1,7 @@
 //! Systems with a scheduler for each server: what each is made from, their traces made one, and the replay of each.
 
 use crate::failure::Failure;
+use tactus_abi::turns::Turns;
 use tactus_image::TURN_INSTRUCTIONS;
 use tactus_model::{Body, Schedulers, System};
 use tactus_policy::{PolicyConfig, PolicySpec, SchedulerPlan};
@@ -94,13 +95,13 @@ pub fn replay(
     Ok(Ok(all))
 }
 
-/// How late the machine may notice something: the longest turn of the scheduler in this run, one turn of every other core of the
-/// emulated machine, and as long as one of them was in its scheduler without a pause, since there it does not stand back.
+/// How late the machine may notice something: the longest turn of the scheduler in this run, what other cores of the emulated machine have
+/// before a core sees its timer, and as long as one of them was in its scheduler without a pause, since there it does not stand back.
 pub fn allowed(system: &System, trace: &Trace) -> Duration {
-    let cores = system.cores as u64;
-    let turn = Duration::from_nanos(u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
-    let others = if cores > 1 { turn * (cores - 1) + longest_stretch(trace, turn) } else { Duration::ZERO };
-    longest_turn(system, trace) + others
+    let turn = u64::from(TURN_INSTRUCTIONS) << system.machine.shift;
+    let turns = Turns { turn, cores: system.cores as u64 };
+    let stretch = if turns.cores > 1 { longest_stretch(trace, Duration::from_nanos(turn)) } else { Duration::ZERO };
+    longest_turn(system, trace) + Duration::from_nanos(turns.latest()) + stretch
 }
 
 /// The longest time from an event to what is decided upon it. Several schedulers decide one after another.

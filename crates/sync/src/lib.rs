@@ -82,6 +82,7 @@ mod lock;
 mod nest;
 mod order;
 mod post;
+mod slices;
 #[cfg(target_arch = "x86_64")]
 pub mod stamp;
 #[cfg(loom)]
@@ -92,3 +93,4 @@ pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
 pub use post::{MessageRing, TripleBuffer};
+pub use slices::{SliceLimits, SHORT_SLICES};

@@ -6,7 +6,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use tactus_sync::{HelpedLines, Lock, MessageRing, Order, Piece, Port, Rank, TripleBuffer};
+use tactus_sync::facade::{AtomicU64, Ordering};
+use tactus_sync::{HelpedLines, Lock, MessageRing, Order, Piece, Port, Rank, SliceLimits, TripleBuffer};
 
 struct Outer;
 impl Rank for Outer {
@@ -117,7 +118,7 @@ fn two_locks_of_a_row_are_taken_without_deadlock_whichever_is_named_first() {
 fn a_read_before_a_write_hides_no_order_from_the_checker() {
     use std::collections::BTreeSet;
     use std::sync::Mutex;
-    use tactus_sync::facade::{AtomicU32, Ordering};
+    use tactus_sync::facade::AtomicU32;
     let seen = std::sync::Arc::new(Mutex::new(BTreeSet::new()));
     let collect = seen.clone();
     loom::model(move || {
@@ -275,5 +276,42 @@ fn a_line_that_others_help_to_write_comes_whole_and_once() {
         let mut lines: Vec<(u8, usize)> = taken.chunk_by(|a, b| a == b).map(|it| (it[0], it.len())).collect();
         lines.sort_unstable();
         assert_eq!(lines, [(b'a', 1), (b'b', 34), (b'c', 34)]);
+    });
+}
+
+/// A core tells that slices are long until what was to be noticed first, while another one gets something to notice before: threads are never
+/// told last that slices are long beyond that. All orders.
+#[test]
+fn slices_are_never_long_beyond_what_a_core_has_noted_meanwhile() {
+    /// What is to be noticed on the other core, before and in the end; with a margin of 10.
+    const LIMITS: [u64; 2] = [200, 100];
+    loom::model(|| {
+        let limits = Arc::new((SliceLimits::<2>::new(), AtomicU64::new(1)));
+        limits.0.note(0, u64::MAX, &limits.1);
+        limits.0.note(1, LIMITS[0], &limits.1);
+        let other = {
+            let limits = Arc::clone(&limits);
+            thread::spawn(move || limits.0.note(1, LIMITS[1], &limits.1))
+        };
+        limits.0.tell_long(2, 10, &limits.1);
+        other.join().unwrap();
+        let told = limits.1.load(Ordering::SeqCst);
+        assert!(told <= LIMITS[1], "{told}");
+    });
+}
+
+/// The same where the other core is called.
+#[test]
+fn slices_are_never_long_while_a_core_is_called() {
+    loom::model(|| {
+        let limits = Arc::new((SliceLimits::<2>::new(), AtomicU64::new(1)));
+        (0..2).for_each(|core| limits.0.note(core, 200, &limits.1));
+        let other = {
+            let limits = Arc::clone(&limits);
+            thread::spawn(move || limits.0.call(1, &limits.1))
+        };
+        limits.0.tell_long(2, 10, &limits.1);
+        other.join().unwrap();
+        assert_eq!(limits.1.load(Ordering::SeqCst), 1);
     });
 }

@@ -15,3 +15,4 @@ pub mod monitors;
 pub mod port;
 pub mod process;
 pub mod shared;
+pub mod turns;

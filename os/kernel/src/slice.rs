@@ -21,14 +21,13 @@ use tactus_abi::call::{Error, NO_TIMEOUT};
 use tactus_abi::image::role;
 use tactus_abi::layout::MAX_CORES;
 use tactus_abi::shared::{slices, Clock};
+use tactus_abi::turns::Turns;
+use tactus_sync::{SliceLimits, SHORT_SLICES};
 
-/// A long slice in short ones.
-const LONG: u64 = 10;
-
-/// Until when nothing on each core has to be noticed, in time-stamp ticks.
-static QUIET: [AtomicU64; MAX_CORES] = [const { AtomicU64::new(0) }; MAX_CORES];
-/// Another core has interrupted it, and it has not looked yet: its own slice may have ended inside the kernel since.
-static CALLED: [AtomicBool; MAX_CORES] = [const { AtomicBool::new(false) }; MAX_CORES];
+/// Until when nothing on each core has to be noticed, in time-stamp ticks. A core that was called may have ended its slice inside the
+/// kernel since.
+static LIMITS: SliceLimits<MAX_CORES> = SliceLimits::new();
+const _: () = assert!(SHORT_SLICES == slices::SHORT);
 /// A component tells until when it computes, and no device may interrupt: slices may be long.
 static MAY_BE_LONG: AtomicBool = AtomicBool::new(false);
 
@@ -59,22 +58,16 @@ pub fn let_look() {
 
 /// Another core is about to be interrupted: slices are short until it has looked.
 pub fn calls(core: usize) {
-    if !may_be_long() {
-        return;
-    }
-    CALLED[core % MAX_CORES].store(true, Relaxed);
-    if told() > slices::SHORT {
-        tell(slices::SHORT);
+    if may_be_long() {
+        LIMITS.call(core, word());
     }
 }
 
 /// The core was interrupted by another one, and looks: there is something to notice until it has dispatched.
 pub fn looks(core: &Core) {
-    if !may_be_long() {
-        return;
+    if may_be_long() {
+        LIMITS.look(core.id as usize);
     }
-    QUIET[core.id as usize % MAX_CORES].store(0, Relaxed);
-    CALLED[core.id as usize % MAX_CORES].store(false, Relaxed);
 }
 
 /// Whether slices may be long at all; they never are where cores execute at the same time.
@@ -92,11 +85,7 @@ fn note(core: &Core, current: Option<&Thread>) {
         Some(thread) if thread.component == thread.home => thread.quiet,
         Some(_) => 0,
     };
-    let instant = core.expiry.min(thread);
-    QUIET[core.id as usize % MAX_CORES].store(instant, Relaxed);
-    if instant < told() {
-        tell(slices::SHORT);
-    }
+    LIMITS.note(core.id as usize, core.expiry.min(thread), word());
 }
 
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
@@ -117,7 +106,7 @@ pub fn start_timer(core: &mut Core) {
         // The root's upcall ends its slice by itself, and soon: it never stands back for those that do not.
         let upcall = core::ptr::eq(thread, core.upcall);
         let now = time_stamp();
-        until = until.min(now + if upcall { turn + 16 * round() } else { length(core, now) });
+        until = until.min(now + if upcall { turn + 16 * turns().round() } else { length(core, now) });
     }
     count_to(until);
     if !may_be_long() {
@@ -125,11 +114,14 @@ pub fn start_timer(core: &mut Core) {
     }
     // Setting the timer has ended the slice. The slice may also have ended on the way there, for long: then the timer was set
     // too late, or for a long slice that is out of place by now.
-    let now = time_stamp();
+    let mut now = time_stamp();
     if current.is_some() && core.long && must_be_short(now) {
         until = until.min(now + length(core, now));
         count_to(until);
-    } else if u64::from(apic::timer_count()) > crate::machine::timer_counts(until.saturating_sub(now)) + turn / 8 {
+        now = time_stamp();
+    }
+    let rest = crate::machine::timer_counts(until.saturating_sub(now));
+    if u64::from(apic::timer_count()) > rest + turns().granularity() {
         count_to(until);
     }
 }
@@ -140,35 +132,32 @@ fn count_to(instant: u64) {
     apic::start_timer(crate::machine::timer_counts(ticks).clamp(1, apic::LONGEST_COUNT.into()) as u32);
 }
 
-/// Until when nothing on any core has to be noticed, less a margin in which slices are short.
-fn quiet_until() -> u64 {
-    let quiet = &QUIET[..crate::machine::cores().min(MAX_CORES)];
-    let soonest = quiet.iter().fold(NO_TIMEOUT, |soonest, it| soonest.min(it.load(Relaxed)));
-    soonest.saturating_sub(round())
+/// This machine, in time-stamp ticks.
+fn turns() -> Turns {
+    Turns { turn: crate::machine::turn(), cores: crate::machine::cores() as u64 }
 }
 
-/// Whether slices that begin now must be short.
+/// Whether slices that begin now must be short: something on some core has to be noticed within a round of turns and one more.
 fn must_be_short(now: u64) -> bool {
-    !may_be_long() || CALLED.iter().any(|it| it.load(Relaxed)) || quiet_until() <= now + crate::machine::turn()
+    !may_be_long() || LIMITS.soonest(crate::machine::cores(), turns().round()) <= now + turns().turn
 }
 
 /// How long the core's next slice may be, in time-stamp ticks.
 fn length(core: &mut Core, now: u64) -> u64 {
-    let turn = crate::machine::turn();
+    let turns = turns();
     let was_long = core::mem::replace(&mut core.long, !must_be_short(now));
     if was_long && !core.long {
         // What the others take of a short slice is not known yet. Too little, and this core stands still for some rounds.
-        core.lags[0] = 2 * round();
+        core.lags[0] = turns.most_lag(false);
     }
     if !core.long {
         if may_be_long() {
             tell(slices::SHORT);
         }
-        return turn + core.lags[0];
+        return turns.slice(false) + core.lags[0];
     }
-    let until = quiet_until();
-    tell(until);
-    until.saturating_sub(now).min(LONG * turn + core.lags[1])
+    let until = LIMITS.tell_long(crate::machine::cores(), turns.round(), word());
+    until.saturating_sub(now).min(turns.slice(true) + core.lags[1])
 }
 
 /// Tells the threads until when slices are long, or that they are short. Threads that compute pause often from then on, so that
@@ -177,38 +166,18 @@ fn tell(until: u64) {
     word().store(until, Relaxed);
 }
 
-/// What the threads were told.
-fn told() -> u64 {
-    word().load(Relaxed)
-}
-
+/// Where that stands.
 fn word() -> &'static AtomicU64 {
     // SAFETY: the clock page is never given back, and this word of it an atomic.
     unsafe { &(*direct::<Clock>(crate::machine::CLOCK.load(Relaxed))).slices }
 }
 
-/// What all other cores take at most before this one has its short slice again, in time-stamp ticks.
-fn round() -> u64 {
-    crate::machine::turn() * (crate::machine::cores() as u64 - 1)
-}
-
 /// The core's slice is over: the others run, then this one goes on.
-///
-/// Setting the timer ends a slice in the emulator, and then the others use up the time that was set before this core
-/// has executed anything: beside cores that never pause it would make no headway for ever. So where the slice's
-/// interrupt comes almost as soon as the kernel is left, the core allows for more time that the others take, and for
-/// less where its slice lasts too long.
 pub fn end_turn(core: &mut Core) {
     if crate::machine::turn() == 0 || core.current.is_null() {
         return;
     }
-    let (times, lasted) = (if core.long { LONG } else { 1 }, core.entered.saturating_sub(core.left));
-    let slice = times * crate::machine::turn();
     let lag = &mut core.lags[usize::from(core.long)];
-    if lasted < slice / 8 {
-        *lag = (*lag + slice).min(2 * times * round());
-    } else {
-        *lag -= lasted.saturating_sub(slice).min(*lag);
-    }
+    *lag = turns().next_lag(*lag, core.entered.saturating_sub(core.left), core.long);
     core::hint::spin_loop();
 }
