@@ -99,6 +99,7 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         memory: system.memory.max(image.facts.memory_needed),
         execution: Execution::Counted { shift: system.machine.shift },
         board: Board::default(),
+        monitor: None,
         plug_in: None,
         devices: Vec::new(),
     };

@@ -308,6 +308,9 @@ pub struct Run {
     /// i7-2600. The run is the same, and takes the host about five times as long
     #[arg(long)]
     pub caches: bool,
+    /// Run the kernel in guest mode, with the sandbox monitor below it; on one core. What the kernel asked of the monitor stands in run.log
+    #[arg(long, conflicts_with = "caches")]
+    pub in_sandbox: bool,
     /// Where the results go [default: out/<system>]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,

@@ -262,7 +262,18 @@ pub enum Emulation {
     PlugIn(OsString),
     /// Its cores at the same time, see [`Execution::Concurrent`]; with a plug-in and its options, if any.
     Concurrent(Option<OsString>),
+    /// With counted instructions, the kernel in guest mode below this monitor: [`compile_monitor`].
+    InSandbox(PathBuf),
 }
+
+/// Compiles the monitor that runs a kernel in guest mode.
+pub fn compile_monitor(tell: Tell, network: Network) -> Result<PathBuf, Failure> {
+    let programs = compile(tell, network, &place::root()?, &[MONITOR], None)?;
+    programs.get(MONITOR).cloned().ok_or_else(|| Failure::Machine(format!("{MONITOR} made no program")))
+}
+
+/// The program of the monitor, and its package.
+const MONITOR: &str = "tactus-sandbox";
 
 /// The same with somebody who looks on, executed so.
 pub fn boot_with(
@@ -320,10 +331,11 @@ pub fn start(
     }
     results.put(IMAGE, &image.bytes)?;
     let counted = Execution::Counted { shift: system.machine.shift };
-    let (execution, plug_in) = match emulation {
-        Emulation::Plain => (counted, None),
-        Emulation::PlugIn(plug_in) => (counted, Some(plug_in)),
-        Emulation::Concurrent(plug_in) => (Execution::Concurrent, plug_in),
+    let (execution, plug_in, monitor) = match emulation {
+        Emulation::Plain => (counted, None, None),
+        Emulation::PlugIn(plug_in) => (counted, Some(plug_in), None),
+        Emulation::Concurrent(plug_in) => (Execution::Concurrent, plug_in, None),
+        Emulation::InSandbox(monitor) => (counted, None, Some(monitor)),
     };
     let boot = Boot {
         kernel: kernel.to_path_buf(),
@@ -333,6 +345,7 @@ pub fn start(
         execution,
         board: Board::default(),
         devices: emulated_disk(system, results)?,
+        monitor,
         plug_in,
     };
     let watch = Watch::over(&image.facts, patience);

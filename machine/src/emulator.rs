@@ -9,6 +9,7 @@
 //! would be taken apart by some of its options.
 
 use super::supervised;
+use super::symbols::entry;
 use rustix::fs::{memfd_create, MemfdFlags};
 use std::ffi::OsString;
 use std::fmt;
@@ -119,6 +120,8 @@ pub struct Boot {
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
+    /// The monitor that runs the kernel in guest mode, an ELF file with a PVH entry note; without one the kernel has the machine.
+    pub monitor: Option<PathBuf>,
     /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUGIN`, if it does.
     pub plug_in: Option<OsString>,
 }
@@ -132,6 +135,11 @@ pub enum Board {
     /// Of 2007: its event timer may interrupt on lines 16 to 23.
     Q35,
 }
+
+/// Only what the emulator has in every version; the kernel probes for each and goes without.
+const PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip";
+/// The same with virtualisation and nested paging.
+const SANDBOXED_PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip,+svm,+npt";
 
 /// The variable of the environment that names a plug-in of the emulator with its options, such as the probe.
 const PLUG_IN: &str = "TACTUS_PLUGIN";
@@ -183,8 +191,7 @@ impl Boot {
             .args(["-machine", &format!("{},memory-backend=ram", self.board.name())])
             .args(["-object", &format!("memory-backend-file,id=ram,size={size},share=on,mem-path=/proc/self/fd/0")])
             .args(["-m", &format!("size={size}B")])
-            // Only what the emulator has in every version; the kernel probes for each and goes without.
-            .args(["-cpu", "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip"])
+            .args(["-cpu", if self.monitor.is_some() { SANDBOXED_PROCESSOR } else { PROCESSOR }])
             .args(["-smp", &cores.to_string()])
             .args(execution)
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
@@ -198,9 +205,19 @@ impl Boot {
                     .into_iter()
                     .flat_map(|plug_in| ["-plugin".into(), plug_in]),
             )
-            .arg("-kernel")
-            .arg(fs::canonicalize(&self.kernel)?)
             .args(["-initrd", IMAGE]);
+        let kernel = fs::canonicalize(&self.kernel)?;
+        match &self.monitor {
+            None => command.arg("-kernel").arg(kernel),
+            // The monitor is told where the kernel begins, which lies in memory already.
+            Some(monitor) => {
+                let entry = entry(&fs::read(&kernel)?).map_err(|error| io::Error::other(error.to_string()))?;
+                // A comma in it would begin another option.
+                let loaded = format!("loader,file={}", kernel.display().to_string().replace(',', ",,"));
+                command.arg("-kernel").arg(fs::canonicalize(monitor)?);
+                command.arg("-append").arg(format!("{entry:#x}")).arg("-device").arg(loaded)
+            }
+        };
         Ok(command)
     }
 }

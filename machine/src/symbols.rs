@@ -15,6 +15,11 @@ pub fn labels(program: &[u8]) -> Result<Labels, object::Error> {
     Ok(named.filter(|it| !it.1.is_empty()).collect())
 }
 
+/// Where a program begins.
+pub fn entry(program: &[u8]) -> Result<u64, object::Error> {
+    Ok(object::File::parse(program)?.entry())
+}
+
 /// A symbol as the sources have it: `tactus_kernel::upcall::start` for Rust's long form.
 pub fn plain(symbol: &str) -> String {
     let Some(mut rest) = symbol.strip_prefix("_ZN") else { return symbol.to_string() };

@@ -6,10 +6,12 @@ use crate::promise::{can_run, promised, through_caches};
 use crate::{subject, verdict};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::Image;
-use tactus_machine::boot::{assemble, boot_with, details, machine, start, Emulation, Onlooker, Ran, WHOLE_RUN};
+use tactus_machine::boot::{
+    assemble, boot_with, compile_monitor, details, machine, start, Emulation, Onlooker, Ran, WHOLE_RUN,
+};
 use tactus_machine::console;
 use tactus_machine::disk;
 use tactus_machine::emulator::{Emulator, LOG};
@@ -27,6 +29,20 @@ use tactus_trace::{Trace, View};
 
 /// How long a run may take in real time where nothing tells how far it has come.
 const PATIENCE_WITHOUT_A_TRACE: Real = Real::from_secs(120);
+
+/// The monitor below the kernel, for a system that can run in a sandbox.
+fn monitor(system: &System, caches: bool, network: Network) -> Result<PathBuf, Failure> {
+    let why = match () {
+        () if system.cores > 1 => {
+            "it has several cores, and a sandbox has one so far: run it without --in-sandbox, or on one core"
+        }
+        () if caches => {
+            "a server counts misses, which a sandbox's processor does not show: run it without --in-sandbox"
+        }
+        () => return waiting("build", "the sandbox's monitor", |tell| compile_monitor(tell, network)),
+    };
+    Err(Failure::Input(format!("{}: {why}", system.source.display())))
+}
 
 /// Checks, builds, boots, judges and writes the results.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
@@ -55,16 +71,21 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
     let results = Results::make(&folder)?;
-    if system.platform.root.is_some() {
-        return run_with_own_root(&system, &kernel, &image, &results);
-    }
-    let mut shown = Shown { bar: progress::Run::new("run", system.duration), console: !arguments.no_console };
     // Without modelled caches nobody would count what some server depends on.
     let regulates = system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
     let caches = arguments.caches || regulates;
-    let emulation = match caches {
-        true => Emulation::PlugIn(modelled(&system, &results, arguments.building.network())?),
-        false => Emulation::Plain,
+    let monitor = match arguments.in_sandbox {
+        true => Some(monitor(&system, caches, arguments.building.network())?),
+        false => None,
+    };
+    if system.platform.root.is_some() {
+        return run_with_own_root(&system, (&kernel, &image), &results, monitor);
+    }
+    let mut shown = Shown { bar: progress::Run::new("run", system.duration), console: !arguments.no_console };
+    let emulation = match monitor {
+        Some(monitor) => Emulation::InSandbox(monitor),
+        None if caches => Emulation::PlugIn(modelled(&system, &results, arguments.building.network())?),
+        None => Emulation::Plain,
     };
     let ran = boot_with(&system, (&kernel, &image), &results, Some(&mut shown), emulation);
     shown.bar.end();
@@ -215,8 +236,14 @@ impl Onlooker for Shown {
 
 /// Runs a system whose root scheduler is the user's own: it keeps no trace, so that there is nothing to judge. Shows what
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
-fn run_with_own_root(system: &System, kernel: &Path, image: &Image, results: &Results) -> Result<Outcome, Failure> {
-    let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, Emulation::Plain)?;
+fn run_with_own_root(
+    system: &System,
+    (kernel, image): (&Path, &Image),
+    results: &Results,
+    monitor: Option<PathBuf>,
+) -> Result<Outcome, Failure> {
+    let emulation = monitor.map_or(Emulation::Plain, Emulation::InSandbox);
+    let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, emulation)?;
     let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
     lines::put(&String::from_utf8_lossy(&words));

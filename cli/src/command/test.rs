@@ -37,7 +37,7 @@ const BARE: &str = "x86_64-unknown-none";
 const SCENARIO_LINTS: [&str; 4] = ["clippy", "--all-targets", "-p", "tactus-scenarios"];
 
 /// What runs on the bare machine.
-const BARE_LINTS: [&str; 24] = [
+const BARE_LINTS: [&str; 26] = [
     "clippy",
     "--quiet",
     "--release",
@@ -45,6 +45,8 @@ const BARE_LINTS: [&str; 24] = [
     BARE,
     "-p",
     "tactus-kernel",
+    "-p",
+    "tactus-sandbox",
     "-p",
     "tactus-rt",
     "-p",

@@ -45,6 +45,7 @@ mod reading;
 mod released;
 mod requests;
 mod restarts_per_server;
+mod sandbox;
 mod schedulers;
 mod schedules;
 mod security;

@@ -19,8 +19,9 @@ use tactus_scenarios::stretches::{self, Stretch};
 use tactus_scenarios::{file, root};
 
 /// What is counted, from the kernel outwards.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("kernel", "os/kernel/src"),
+    ("the monitor below a kernel", "os/sandbox/src"),
     ("what kernel and components share", "os/abi/src"),
     ("what every component is linked with", "os/rt/src"),
     ("scheduler library", "os/sched/src"),
@@ -29,7 +30,7 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 /// Of these parts: those that may have sites at all.
-const MAY_BE_UNSAFE: [&str; 2] = ["os/kernel/src", "os/rt/src"];
+const MAY_BE_UNSAFE: [&str; 3] = ["os/kernel/src", "os/sandbox/src", "os/rt/src"];
 
 /// What makes a site sound: the first kind one of whose words is in its reason.
 const KINDS: [(&str, &[&str]); 8] = [

@@ -186,6 +186,7 @@ impl Guest {
             memory: system.memory.max(image.facts.memory_needed),
             execution: Execution::Counted { shift: 0 },
             board: Board::Q35,
+            monitor: None,
             plug_in: None,
             devices: match source {
                 Source::Timer => Vec::new(),

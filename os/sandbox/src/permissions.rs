@@ -1,0 +1,98 @@
+//! Which ports and model-specific registers the kernel reaches without the monitor. All others are refused: what is not listed here
+//! leads to an exit.
+
+use core::cell::UnsafeCell;
+
+/// The port that ends the machine. It leads to an exit, so that the monitor can tell what it counted.
+pub const EXIT_PORT: u16 = 0xf4;
+
+/// Ports of the kernel's own devices, first and last.
+const PORTS: [(u16, u16); 7] = [
+    // Interrupt controllers.
+    (0x20, 0x21),
+    (0xa0, 0xa1),
+    (0x4d0, 0x4d1),
+    // Interval timer and the gate of its third counter.
+    (0x40, 0x43),
+    (0x61, 0x61),
+    // A write here takes a moment.
+    (0x80, 0x80),
+    // The serial port.
+    (0x3f8, 0x3ff),
+];
+
+/// Registers that are the kernel's alone: what it writes there concerns nobody else.
+const REGISTERS: [u32; 17] = [
+    // Time-stamp counter, speculation, system calls, page attributes, segments.
+    0x10,
+    0x48,
+    0x49,
+    0x10a,
+    0x174,
+    0x175,
+    0x176,
+    0x1d9,
+    0x277,
+    0xc000_0081,
+    0xc000_0082,
+    0xc000_0083,
+    0xc000_0084,
+    0xc000_0100,
+    0xc000_0101,
+    0xc000_0102,
+    0xc000_0103,
+];
+/// Registers that the kernel may read.
+const READABLE: [u32; 2] = [0x1b, crate::processor::EFER];
+
+#[repr(C, align(4096))]
+struct Map<const N: usize>(UnsafeCell<[u8; N]>);
+
+// SAFETY: written before the kernel runs, by the only core; read by the processor alone after that.
+unsafe impl<const N: usize> Sync for Map<N> {}
+
+impl<const N: usize> Map<N> {
+    /// Lets a bit lead to no exit.
+    fn open(&self, bit: usize) {
+        // SAFETY: see `Sync`; in bounds by the remainder.
+        unsafe { (*self.0.get())[bit / 8 % N] &= !(1 << (bit % 8)) }
+    }
+
+    fn address(&self) -> u64 {
+        self.0.get() as u64
+    }
+}
+
+/// A bit for each port.
+static PORT_MAP: Map<12288> = Map(UnsafeCell::new([0xff; 12288]));
+/// Two bits for each register: reads, writes.
+static REGISTER_MAP: Map<8192> = Map(UnsafeCell::new([0xff; 8192]));
+
+/// The two maps' addresses.
+pub struct Maps {
+    /// Of ports.
+    pub ports: u64,
+    /// Of registers.
+    pub registers: u64,
+}
+
+/// The first of a register's two bits.
+fn place(register: u32) -> usize {
+    let (range, offset) = match register {
+        0xc000_0000..=0xc000_1fff => (1, register - 0xc000_0000),
+        0xc001_0000..=0xc001_1fff => (2, register - 0xc001_0000),
+        other => (0, other & 0x1fff),
+    };
+    range * 2048 * 8 + offset as usize * 2
+}
+
+/// Builds them.
+pub fn build() -> Maps {
+    PORTS.iter().flat_map(|(first, last)| *first..=*last).for_each(|port| PORT_MAP.open(port.into()));
+    for register in REGISTERS {
+        REGISTER_MAP.open(place(register));
+        REGISTER_MAP.open(place(register) + 1);
+    }
+    READABLE.iter().for_each(|register| REGISTER_MAP.open(place(*register)));
+    Maps { ports: PORT_MAP.address(), registers: REGISTER_MAP.address() }
+}

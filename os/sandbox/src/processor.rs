@@ -1,0 +1,87 @@
+//! The few instructions that the monitor asks for by name.
+
+use core::arch::asm;
+use core::arch::x86_64::__cpuid;
+
+/// The register that turns long mode, system calls and virtualisation on.
+pub const EFER: u32 = 0xc000_0080;
+/// Virtualisation, in [`EFER`].
+pub const SVME: u64 = 1 << 12;
+/// Where the processor keeps the monitor's state while the kernel runs.
+const HOST_SAVE: u32 = 0xc001_0117;
+
+#[repr(C, align(4096))]
+struct Page([u8; 4096]);
+
+static HOST_STATE: Page = Page([0; 4096]);
+
+/// Whether the processor has AMD's virtualisation with nested paging.
+#[allow(unused_unsafe)]
+pub fn has_nested_paging() -> bool {
+    // SAFETY: a safe function in newer compilers; every processor with long mode has the instruction and these leaves are asked for before use.
+    unsafe {
+        let last = __cpuid(0x8000_0000).eax;
+        last >= 0x8000_000a && __cpuid(0x8000_0001).ecx & 1 << 2 != 0 && __cpuid(0x8000_000a).edx & 1 != 0
+    }
+}
+
+/// Turns virtualisation on and says where the monitor's state goes meanwhile.
+pub fn begin_virtualisation() {
+    // SAFETY: the processor has it; the page is the monitor's, and nothing else uses it.
+    unsafe {
+        write_msr(EFER, read_msr(EFER) | SVME);
+        write_msr(HOST_SAVE, &raw const HOST_STATE as u64);
+    }
+}
+
+/// Reads a model-specific register.
+///
+/// # Safety
+/// It must exist.
+pub unsafe fn read_msr(register: u32) -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: promised by the caller.
+    unsafe {
+        asm!("rdmsr", in("ecx") register, out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags))
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Writes a model-specific register.
+///
+/// # Safety
+/// It must exist, and the monitor must be able to go on with the value.
+unsafe fn write_msr(register: u32, value: u64) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        asm!("wrmsr", in("ecx") register, in("eax") value as u32, in("edx") (value >> 32) as u32, options(nostack, preserves_flags));
+    }
+}
+
+/// Writes four bytes to a port.
+pub fn out32(port: u16, value: u32) {
+    // SAFETY: port writes do not touch memory; the port ends the machine.
+    unsafe { asm!("out dx, eax", in("dx") port, in("eax") value, options(nomem, nostack, preserves_flags)) }
+}
+
+/// Writes a byte to a port.
+pub fn out8(port: u16, value: u8) {
+    // SAFETY: as for `out32`; the serial port's.
+    unsafe { asm!("out dx, al", in("dx") port, in("al") value, options(nomem, nostack, preserves_flags)) }
+}
+
+/// Reads a byte from a port.
+pub fn in8(port: u16) -> u8 {
+    let value: u8;
+    // SAFETY: as for `out8`.
+    unsafe { asm!("in al, dx", in("dx") port, out("al") value, options(nomem, nostack, preserves_flags)) }
+    value
+}
+
+/// Stops the core for good.
+pub fn halt() -> ! {
+    loop {
+        // SAFETY: nothing runs on the core any more.
+        unsafe { asm!("cli", "hlt", options(nomem, nostack)) }
+    }
+}
