@@ -3,19 +3,20 @@
 //!
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
+mod chain;
 mod changes;
 mod disk;
 mod monitor;
 mod numbers;
 mod partition;
 mod service;
+mod task;
 mod tree;
 
 use crate::Details;
 use serde::{Deserialize, Serialize};
-use tactus_task::{Burst, EarlyArrival, Release, WaitLimit};
-use tactus_time::{CoreId, Duration, Level, TaskId};
-use tactus_trace::{judge, written_promise, Bound, ChainView, HeapUse, Summary, TaskView, Trace, View};
+use tactus_time::Duration;
+use tactus_trace::{judge, HeapUse, Summary, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 3;
@@ -48,7 +49,7 @@ struct Stored {
     findings: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     console: Vec<String>,
-    tasks: Vec<StoredTask>,
+    tasks: Vec<task::Stored>,
     /// Left out where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     colours: Option<crate::ColourUse>,
@@ -57,7 +58,7 @@ struct Stored {
     tree: Option<tree::Stored>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    chains: Vec<StoredChain>,
+    chains: Vec<chain::Stored>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     services: Vec<service::Stored>,
@@ -83,99 +84,6 @@ struct Stored {
     refuted: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     uncounted: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredTask {
-    name: String,
-    level: Option<String>,
-    core: Option<u8>,
-    offset_ns: u64,
-    period_ns: u64,
-    deadline_ns: u64,
-    #[serde(with = "written_promise")]
-    promise: Option<Bound>,
-    /// By level, A to D.
-    assumed_ns: [Option<u64>; 4],
-    budget_ns: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    minimum_ns: Option<u64>,
-    /// Left out where time releases its jobs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    releases: Option<StoredRelease>,
-    /// Left out where its jobs do not wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    waits: Option<StoredWaits>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredChain {
-    name: String,
-    tasks: Vec<u16>,
-    #[serde(default)]
-    by_message: Vec<u16>,
-    /// Left out where none is told by messages.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    told: Vec<bool>,
-    /// Left out where none is told by a sampling channel.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    samples: Vec<(u16, u8)>,
-    /// Left out where it is no service's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    client: Option<u16>,
-    deadline_ns: Option<u64>,
-    bound_ns: Option<u64>,
-}
-
-/// What releases the jobs of a task that time does not release.
-#[derive(Serialize, Deserialize)]
-struct StoredRelease {
-    /// The task whose completions do; left out if arrivals from outside do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    after: Option<u16>,
-    /// What becomes of early arrivals: the place in [`EarlyArrival::ALL`].
-    early: u8,
-    /// Jitter and least distance, where arrivals may come in bursts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    burst_ns: Option<[u64; 2]>,
-}
-
-impl StoredRelease {
-    fn of(release: Release) -> Option<StoredRelease> {
-        let own = release.early()?;
-        let early = EarlyArrival::ALL.iter().position(|early| *early == own)? as u8;
-        let burst_ns = release.burst().map(|burst| [burst.jitter.as_nanos(), burst.distance.as_nanos()]);
-        Some(StoredRelease { after: release.predecessor().map(|task| task.0), early, burst_ns })
-    }
-
-    fn release(self) -> Release {
-        let early = EarlyArrival::ALL.get(usize::from(self.early)).copied().unwrap_or_default();
-        match (self.after, self.burst_ns) {
-            (Some(task), _) => Release::After(TaskId(task), early),
-            (None, None) => Release::Sporadic(early),
-            (None, Some(burst)) => {
-                let [jitter, distance] = burst.map(Duration::from_nanos);
-                Release::Bursts(early, Burst { jitter, distance })
-            }
-        }
-    }
-}
-
-/// How often and how long jobs of a task may wait.
-#[derive(Serialize, Deserialize)]
-struct StoredWaits {
-    most: u16,
-    longest_ns: u64,
-}
-
-impl StoredWaits {
-    fn of(limit: WaitLimit) -> Option<StoredWaits> {
-        (limit.most > 0).then(|| StoredWaits { most: limit.most, longest_ns: limit.longest.as_nanos() })
-    }
-
-    fn limit(self) -> WaitLimit {
-        WaitLimit { most: self.most, longest: Duration::from_nanos(self.longest_ns) }
-    }
 }
 
 impl Kept {
@@ -218,8 +126,8 @@ impl Kept {
             findings: details.findings.clone(),
             console: details.console.clone(),
             colours: details.colours.clone(),
-            tasks: view.tasks.iter().map(store).collect(),
-            chains: view.chains.iter().map(store_chain).collect(),
+            tasks: view.tasks.iter().map(task::store).collect(),
+            chains: view.chains.iter().map(chain::store).collect(),
             services: view.services.iter().map(service::store).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
@@ -252,14 +160,14 @@ impl Kept {
         let count = changes.as_ref().map_or(0, |changes| changes.list.len());
         let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len(), count)).transpose()?;
         let tasks = stored.tasks.len();
-        let chains = stored.chains.into_iter().map(|chain| restore_chain(chain, tasks)).collect::<Result<_, _>>()?;
+        let chains = stored.chains.into_iter().map(|it| chain::restore(it, tasks)).collect::<Result<_, _>>()?;
         let view = View {
             name: stored.system,
             policy: stored.policy,
             cores: stored.cores,
             duration: Duration::from_nanos(stored.duration_ns),
             accepted: stored.accepted,
-            tasks: stored.tasks.into_iter().map(restore).collect::<Result<_, _>>()?,
+            tasks: stored.tasks.into_iter().map(task::restore).collect::<Result<_, _>>()?,
             tree,
             chains,
             services: stored.services.into_iter().map(|it| service::restore(it, tasks)).collect::<Result<_, _>>()?,
@@ -291,89 +199,16 @@ impl Kept {
     }
 }
 
-fn store(task: &TaskView) -> StoredTask {
-    StoredTask {
-        name: task.name.clone(),
-        level: task.level.map(|level| level.to_string()),
-        core: task.core.map(|core| core.0),
-        offset_ns: task.offset.as_nanos(),
-        period_ns: task.period.as_nanos(),
-        deadline_ns: task.deadline.as_nanos(),
-        promise: task.promise,
-        assumed_ns: task.assumed.map(|length| length.map(Duration::as_nanos)),
-        budget_ns: task.budget.map(Duration::as_nanos),
-        minimum_ns: task.minimum.map(Duration::as_nanos),
-        releases: StoredRelease::of(task.releases),
-        waits: StoredWaits::of(task.waits),
-    }
-}
-
-fn store_chain(chain: &ChainView) -> StoredChain {
-    StoredChain {
-        name: chain.name.clone(),
-        tasks: chain.tasks.iter().map(|task| task.0).collect(),
-        by_message: chain.by_message.iter().map(|task| task.0).collect(),
-        told: if chain.told.contains(&true) { chain.told.clone() } else { Vec::new() },
-        samples: chain.samples.iter().map(|(task, channel)| (task.0, *channel)).collect(),
-        client: chain.client,
-        deadline_ns: chain.deadline.map(Duration::as_nanos),
-        bound_ns: chain.bound.map(Duration::as_nanos),
-    }
-}
-
-fn restore_chain(chain: StoredChain, tasks: usize) -> Result<ChainView, String> {
-    match chain.tasks.iter().find(|task| usize::from(**task) >= tasks) {
-        Some(task) => Err(format!("chain {}: there is no task {task}", chain.name)),
-        None => Ok(ChainView {
-            name: chain.name,
-            client: chain.client,
-            samples: chain.samples.into_iter().map(|(task, channel)| (TaskId(task), channel)).collect(),
-            told: match chain.told.len() {
-                0 => vec![false; chain.tasks.len().saturating_sub(1)],
-                _ => chain.told,
-            },
-            tasks: chain.tasks.into_iter().map(TaskId).collect(),
-            by_message: chain.by_message.into_iter().map(TaskId).collect(),
-            deadline: chain.deadline_ns.map(Duration::from_nanos),
-            bound: chain.bound_ns.map(Duration::from_nanos),
-        }),
-    }
-}
-
-fn restore(task: StoredTask) -> Result<TaskView, String> {
-    let level = match task.level {
-        None => None,
-        Some(name) => {
-            let found = Level::ALL.into_iter().find(|level| level.to_string() == name);
-            Some(found.ok_or_else(|| format!("task {}: there is no level {name:?}", task.name))?)
-        }
-    };
-    Ok(TaskView {
-        name: task.name,
-        level,
-        core: task.core.map(CoreId),
-        offset: Duration::from_nanos(task.offset_ns),
-        period: Duration::from_nanos(task.period_ns),
-        deadline: Duration::from_nanos(task.deadline_ns),
-        promise: task.promise,
-        assumed: task.assumed_ns.map(|length| length.map(Duration::from_nanos)),
-        budget: task.budget_ns.map(Duration::from_nanos),
-        minimum: task.minimum_ns.map(Duration::from_nanos),
-        releases: task.releases.map(StoredRelease::release).unwrap_or_default(),
-        waits: task.waits.map(StoredWaits::limit).unwrap_or_default(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::Value;
     use tactus_monitor::{Action, Automaton, Monitor, Occurrence, Property, Transition};
     use tactus_record::{EventKind, Record};
-    use tactus_task::{Overrun, ServerKind};
-    use tactus_time::{CoreSet, Instant};
+    use tactus_task::{Bound, EarlyArrival, Overrun, Release, ServerKind, WaitLimit};
+    use tactus_time::{CoreId, CoreSet, Instant, Level, TaskId};
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
-    use tactus_trace::{ChangeView, Changes, Now, Target};
+    use tactus_trace::{ChainView, ChangeView, Changes, Now, Target, TaskView};
 
     fn task(name: &str, level: Option<Level>, promise: Option<Bound>) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
