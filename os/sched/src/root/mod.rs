@@ -201,21 +201,28 @@ pub fn raise<R: RootProgram>(caller: Caller, [event, by_number, ..]: [u64; 5]) -
 pub fn section<R: RootProgram>(caller: Caller, [asks, ..]: [u64; 5]) -> [u64; 2] {
     let core = caller.core();
     let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
-    if !takes_call(&mut running.state) {
-        return refuse(running, CallRefusal::TooOften);
-    }
     let Core { policy, own, state } = &mut *running;
-    let due = if asks != 0 {
-        let locked = policy.locked(own);
-        let may = sections::may_ask(&mut state.sections, state.running, locked);
-        drop(running);
-        may.then_some(ASKS)
-    } else if policy.awaits_unlock(own) {
-        // If anything else has come, the kernel refuses the dispatch, and it is handled then.
-        short_way::unlock::<R>(CoreId(core), running)
+    let left = state.running.task().filter(|task| asks == 0 && sections::has_left_all(&state.sections, *task));
+    let due = if let Some(task) = left {
+        // Once for each time that the policy was told of sections, so that no quota is needed. The job may have been displaced after it
+        // left the section and before it said so. If anything else has come, the kernel refuses the dispatch, and it is handled then.
+        if policy.awaits_unlock(own) {
+            short_way::unlock::<R>(CoreId(core), running, task)
+        } else {
+            None
+        }
     } else {
-        // It may have been displaced after it left the section and before it said so.
-        None
+        if !takes_call(state) {
+            return refuse(running, CallRefusal::TooOften);
+        }
+        let due = if asks != 0 {
+            let locked = policy.locked(own);
+            sections::may_ask(&mut state.sections, state.running, locked).then_some(ASKS)
+        } else {
+            policy.awaits_unlock(own).then_some(UNLOCKED)
+        };
+        drop(running);
+        due
     };
     if let Some(due) = due {
         decide_locked::<Root<R>>(state::running::<R>(core), core, 0, due, SWITCH_RETURN);

@@ -178,11 +178,15 @@ fn release<P: Policy>(
     Some(next)
 }
 
-/// The running job has left a section for which another one waits, and nothing else is due. As [`arrive`].
+/// The task's job, which runs, has left all sections, for one of which another job waits, and nothing else is due. As [`arrive`].
 #[inline(always)]
-pub fn unlock<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<R::Policy>>) -> Option<u64> {
+pub fn unlock<R: RootProgram>(
+    core: CoreId,
+    mut running: Borrowed<'static, Core<R::Policy>>,
+    task: TaskId,
+) -> Option<u64> {
     let Core { policy, own, state } = &mut *running;
-    let next = if state.hands_over { hand_over(state, (*policy, own), core) } else { None };
+    let next = if state.hands_over { hand_over(state, (*policy, own), core, task) } else { None };
     let Some(next) = next else { return Some(UNLOCKED) };
     drop(running);
     give::<R>(core, &next, SWITCH_RETURN)
@@ -190,8 +194,12 @@ pub fn unlock<R: RootProgram>(core: CoreId, mut running: Borrowed<'static, Core<
 
 /// As [`unlock`]: who is to run. Nothing, and no change, if it needs the long path.
 #[inline(always)]
-fn hand_over<P: Policy>(state: &mut CoreState, (policy, own): (&P, &mut P::Core), core: CoreId) -> Option<Next> {
-    let task = state.running.task().filter(|task| sections::has_left_all(&state.sections, *task))?;
+fn hand_over<P: Policy>(
+    state: &mut CoreState,
+    (policy, own): (&P, &mut P::Core),
+    core: CoreId,
+    task: TaskId,
+) -> Option<Next> {
     let look = state.read_clock();
     let mut writer = state.ring.reserve().filter(|_| look.now < state.lone_limit)?;
     let level = EntryReason::Unlock as u8;
