@@ -170,7 +170,15 @@ impl fmt::Display for Unschedulable {
 ///
 /// Tasks beyond [`MOST_TASKS`] and values beyond [`LONGEST`] are refused. At most `work` terms are evaluated, and as many again as the
 /// first deadlines of all tasks take where that does not do.
-pub fn admit(tasks: &[Demand], order: Order, supply: &Supply, work: Work) -> Result<(), Unschedulable> {
+pub fn admit(tasks: &[Demand], order: Order, supply: &Supply, mut work: Work) -> Result<(), Unschedulable> {
+    admit_within(tasks, order, supply, &mut work)
+}
+
+/// As [`admit`]; the terms that the search did not evaluate stay in `work`.
+///
+/// # Errors
+/// Which task fails, and when.
+pub fn admit_within(tasks: &[Demand], order: Order, supply: &Supply, work: &mut Work) -> Result<(), Unschedulable> {
     if tasks.len() > MOST_TASKS {
         return Err(Unschedulable::TooMany);
     }
@@ -192,28 +200,43 @@ pub fn admit(tasks: &[Demand], order: Order, supply: &Supply, work: Work) -> Res
     }
 }
 
-/// Each task's longest response against its deadline; stops at the first window beyond it, so the search is short.
-fn fixed_priority(tasks: &[Demand], supply: &Supply, mut work: Work) -> Result<(), Unschedulable> {
-    for (i, task) in tasks.iter().enumerate() {
-        let more_urgent = |(j, other): &(usize, &Demand)| (other.priority, *j) < (task.priority, i);
-        let deadline = task.deadline.as_nanos();
-        let mut window = supply.window_for(task.execution.as_nanos());
-        loop {
-            if window > deadline {
-                return Err(Unschedulable::Late { task: i, window: Duration::from_nanos(window.min(HORIZON)) });
-            }
-            work.spend(tasks.len()).map_err(|OutOfWork| Unschedulable::Undecided { task: i })?;
-            let others: u64 = (tasks.iter().enumerate().filter(more_urgent))
-                .map(|(_, other)| window.div_ceil(other.period.as_nanos()) * other.execution.as_nanos())
-                .sum();
-            let next = supply.window_for(task.execution.as_nanos() + others);
-            if next <= window {
-                break;
-            }
-            window = next;
+/// The bound on the response of each of the tasks that [`admit`] admits: by fixed priorities the longest response in the worst supply, by
+/// earliest deadline first the deadline. Nothing for a task that there is not, or that is not admitted.
+pub fn bound(tasks: &[Demand], order: Order, supply: &Supply, task: usize) -> Option<Duration> {
+    match order {
+        Order::FixedPriority if task < tasks.len() => {
+            longest_response(tasks, supply, task, &mut Work(u32::MAX)).ok().map(Duration::from_nanos)
         }
+        Order::FixedPriority => None,
+        Order::EarliestDeadline => tasks.get(task).map(|task| task.deadline),
     }
-    Ok(())
+}
+
+/// Each task's longest response against its deadline.
+fn fixed_priority(tasks: &[Demand], supply: &Supply, work: &mut Work) -> Result<(), Unschedulable> {
+    (0..tasks.len()).try_for_each(|i| longest_response(tasks, supply, i, work).map(drop))
+}
+
+/// The longest response of task `i`; stops at the first window beyond its deadline, so the search is short.
+fn longest_response(tasks: &[Demand], supply: &Supply, i: usize, work: &mut Work) -> Result<u64, Unschedulable> {
+    let task = &tasks[i];
+    let more_urgent = |(j, other): &(usize, &Demand)| (other.priority, *j) < (task.priority, i);
+    let deadline = task.deadline.as_nanos();
+    let mut window = supply.window_for(task.execution.as_nanos());
+    loop {
+        if window > deadline {
+            return Err(Unschedulable::Late { task: i, window: Duration::from_nanos(window.min(HORIZON)) });
+        }
+        work.spend(tasks.len()).map_err(|OutOfWork| Unschedulable::Undecided { task: i })?;
+        let others: u64 = (tasks.iter().enumerate().filter(more_urgent))
+            .map(|(_, other)| window.div_ceil(other.period.as_nanos()) * other.execution.as_nanos())
+            .sum();
+        let next = supply.window_for(task.execution.as_nanos() + others);
+        if next <= window {
+            return Ok(window);
+        }
+        window = next;
+    }
 }
 
 /// dbf(t): what has release and deadline in a window of length `t`.
@@ -234,13 +257,13 @@ fn last_deadline(tasks: &[Demand], limit: u64) -> Option<(u64, usize)> {
     tasks.iter().enumerate().filter_map(of).max_by_key(|(deadline, _)| *deadline)
 }
 
-fn earliest_deadline(tasks: &[Demand], supply: &Supply, mut work: Work) -> Result<(), Unschedulable> {
+fn earliest_deadline(tasks: &[Demand], supply: &Supply, work: &mut Work) -> Result<(), Unschedulable> {
     let (asked, given) = shares(tasks, supply);
     // Each share that is asked for was rounded up by less than one.
     if asked > given + 1 + tasks.len() as u128 {
         return Err(Unschedulable::Overload);
     }
-    match backwards(tasks, supply, &mut work) {
+    match backwards(tasks, supply, work) {
         Ok(verdict) => verdict,
         Err(OutOfWork) if asked > given => Err(Unschedulable::Undecided { task: 0 }),
         Err(OutOfWork) => first_deadlines(tasks, supply),

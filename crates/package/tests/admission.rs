@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use std::env;
-use tactus_package::admission::{admit, Demand, Order, Supply, Work};
+use tactus_package::admission::{admit, admit_within, bound, Demand, Order, Supply, Work};
 use tactus_package::Unschedulable;
 use tactus_time::Duration;
 
@@ -180,6 +180,69 @@ fn with_the_loaders_work_at_least_97_of_100_schedulable_programs_are_admitted() 
             }
             assert!(exact > 30, "{n} tasks, {order:?}: {exact} of 300 are schedulable");
             assert!(admitted * 100 >= exact * 97, "{n} tasks, {order:?}: {admitted} of {exact}");
+        }
+    }
+}
+
+/// The longest response of each task when all are released with the worst supply, unit by unit; only the first job of each, which under
+/// fixed priorities has the longest.
+fn first_responses(tasks: &[Demand], supply: &Supply) -> Vec<u64> {
+    let mut responses = vec![0; tasks.len()];
+    for (i, response) in responses.iter_mut().enumerate() {
+        let more_urgent = |j: usize| (tasks[j].priority, j) < (tasks[i].priority, i);
+        let (mut own, mut others) = (tasks[i].execution.as_nanos(), 0);
+        while own > 0 {
+            let now = *response;
+            let released = (0..tasks.len()).filter(|&j| more_urgent(j) && now % tasks[j].period.as_nanos() == 0);
+            others += released.map(|j| tasks[j].execution.as_nanos()).sum::<u64>();
+            match (supplied(supply, now), others) {
+                (true, 0) => own -= 1,
+                (true, _) => others -= 1,
+                (false, _) => {}
+            }
+            *response += 1;
+        }
+    }
+    responses
+}
+
+#[test]
+fn the_bound_of_an_admitted_task_is_its_longest_response_in_the_worst_supply() {
+    let mut runner = TestRunner::deterministic();
+    let cases = (prop::collection::vec(small_task(), 1..6), small_supply());
+    let (mut met, mut exact) = (0, 0);
+    for _ in 0..3_000 {
+        let (tasks, supply) = cases.new_tree(&mut runner).expect("a program").current();
+        if admit(&tasks, Order::FixedPriority, &supply, Work::OF_AN_ADMISSION).is_ok() {
+            for (i, response) in first_responses(&tasks, &supply).into_iter().enumerate() {
+                let found = bound(&tasks, Order::FixedPriority, &supply, i).expect("admitted");
+                met += 1;
+                exact += u32::from(found == ns(response));
+                assert!(ns(response) <= found && found <= tasks[i].deadline, "task {i} of {tasks:?}, {supply:?}");
+            }
+        }
+        assert_eq!(bound(&tasks, Order::FixedPriority, &supply, tasks.len()), None);
+    }
+    assert!(met > 500 && exact == met, "{exact} of {met} are exact");
+}
+
+/// What an admission takes by number of tasks: the terms of the search, of programs as people have them.
+#[test]
+#[ignore = "prints a table"]
+fn terms_by_number_of_tasks() {
+    let mut runner = TestRunner::deterministic();
+    println!("| Tasks | Order | Mean terms | Longest |");
+    for n in [1, 2, 4, 8, 16, 32] {
+        for order in [Order::FixedPriority, Order::EarliestDeadline] {
+            let (mut sum, mut longest) = (0, 0);
+            for _ in 0..2_000 {
+                let (tasks, supply) = program(n).new_tree(&mut runner).expect("a program").current();
+                let mut work = Work::OF_AN_ADMISSION;
+                let _ = admit_within(&tasks, order, &supply, &mut work);
+                let terms = Work::OF_AN_ADMISSION.0 - work.0;
+                (sum, longest) = (sum + u64::from(terms), longest.max(terms));
+            }
+            println!("| {n} | {order:?} | {} | {longest} |", sum / 2_000);
         }
     }
 }
