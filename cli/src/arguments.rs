@@ -155,6 +155,16 @@ pub enum Command {
   ./tactus convert tasks.csv tasks.toml --cores 2 --policy global-edf
   ./tactus convert taskset.xml study.xml --to simso --cores 4 --duration '2 s'")]
     Convert(Convert),
+    /// Make a package of a crate, for a slot of a system
+    ///
+    /// Builds the crate as a component is built, and writes its program with what it says of itself, signed, to one file. What tasks it
+    /// brings, which heap and which services it needs, stands under [package.metadata.tactus] of its Cargo.toml, or in a file of its own.
+    /// See docs/slots.md.
+    #[command(after_help = "Example:\n  ./tactus pack examples/slots/blink-1 --key dev.key -o blink-1.package")]
+    Pack(Pack),
+    /// Make a key that signs packages
+    #[command(after_help = "Example:\n  ./tactus key new dev")]
+    Key(Key),
     /// Run every test, as the project's own checks do
     ///
     /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many
@@ -337,6 +347,45 @@ pub struct NetworkRun {
     /// From what all chance grows, in place of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+}
+
+/// Options of `pack`.
+#[derive(Debug, Args)]
+pub struct Pack {
+    /// The folder of the crate
+    #[arg(value_name = "CRATE")]
+    pub folder: PathBuf,
+    /// What the package says of itself, in place of the crate's Cargo.toml (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Option<PathBuf>,
+    /// The private key that signs it
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Where the package goes [default: <name>.package]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// How it is built.
+    #[command(flatten)]
+    pub building: Building,
+}
+
+/// Options of `key`.
+#[derive(Debug, Args)]
+pub struct Key {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: KeyCommand,
+}
+
+/// What can be done with keys.
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Draw a key: NAME.key signs, and NAME.pub is for the system files that trust it
+    New {
+        /// The name, with its folder if it goes elsewhere
+        #[arg(value_name = "NAME")]
+        name: PathBuf,
+    },
 }
 
 /// Options of `iso`.

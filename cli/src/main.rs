@@ -39,6 +39,8 @@ fn main() -> ExitCode {
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
         Command::Stress(stress) => command::bench::stress(stress),
+        Command::Pack(pack) => command::pack::pack(pack),
+        Command::Key(key) => command::key::key(key),
         Command::Convert(convert) => command::convert::convert(convert),
         Command::Test(test) => command::test::test(test),
     };

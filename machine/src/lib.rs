@@ -11,6 +11,7 @@ pub mod emulator;
 pub mod failure;
 pub mod heaps;
 pub mod lock;
+pub mod package;
 mod patience;
 pub mod place;
 pub mod probe;

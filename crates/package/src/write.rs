@@ -59,7 +59,7 @@ fn text(header: &str, bytes: &[u8]) -> String {
 
 /// The package of a program: its manifest, signed, and the program itself.
 pub fn package(manifest: &Manifest<'_>, program: &[u8], signer: &SigningKey) -> Vec<u8> {
-    signed(&encoded(|to| encode_manifest(to, manifest)), program, signer)
+    signed(&self::manifest(manifest), program, signer)
 }
 
 /// The package with a manifest that is encoded already.
@@ -80,6 +80,16 @@ pub fn signed(manifest: &[u8], program: &[u8], signer: &SigningKey) -> Vec<u8> {
         to.i64(MANIFEST)?.bytes(manifest)?;
         to.str(PROGRAM)?.bytes(program)?.ok()
     })
+}
+
+/// The digest of a program, as manifests have it.
+pub fn digest(program: &[u8]) -> [u8; 32] {
+    Hash::hash(program)
+}
+
+/// The manifest as a package holds it.
+pub fn manifest(manifest: &Manifest<'_>) -> Vec<u8> {
+    encoded(|to| encode_manifest(to, manifest))
 }
 
 fn encoded(with: impl FnOnce(&mut Encoder<&mut Vec<u8>>) -> Encoded) -> Vec<u8> {

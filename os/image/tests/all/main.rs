@@ -8,6 +8,7 @@ mod grants;
 mod iso;
 mod layout;
 mod limits;
+mod packed;
 mod per_server;
 mod platform;
 mod programs;

@@ -60,6 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "crates/model",
             "crates/cache",
             "crates/disk",
+            "crates/package",
             "os/abi",
             "os/image",
         ],

@@ -1,0 +1,106 @@
+//! `tactus key` and `tactus pack`: keys that only their owner reads, packages that are the same each time, and what is refused.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tactus_scenarios::{file, tactus, Said, Scratch};
+
+fn words<'a>(words: impl IntoIterator<Item = &'a dyn AsRef<std::ffi::OsStr>>) -> Said {
+    tactus(words.into_iter().map(AsRef::as_ref))
+}
+
+fn new_key(name: &Path) -> Said {
+    words([&"key" as &dyn AsRef<_>, &"new", &name])
+}
+
+fn pack(folder: &Path, key: &Path, out: &Path) -> Said {
+    words([&"pack" as &dyn AsRef<_>, &folder, &"--key", &key, &"-o", &out])
+}
+
+#[test]
+fn a_key_is_drawn_once_and_its_private_file_is_read_by_its_owner_alone() {
+    let scratch = Scratch::new("keys");
+    let of = |name: &str| scratch.path().join(name);
+    let said = new_key(&of("dev"));
+    assert_eq!(said.status, 0, "{}", said.errors);
+    let mode = |name: &str| fs::metadata(of(name)).expect("the file").permissions().mode() & 0o777;
+    assert_eq!(mode("dev.key"), 0o600);
+    let text = |name: &str| fs::read_to_string(of(name)).expect("the file");
+    let (private, public) = (text("dev.key"), text("dev.pub"));
+    assert!(private.starts_with("tactus-private-key\n") && public.starts_with("tactus-public-key\n"));
+    // Once more: neither is touched.
+    let again = new_key(&of("dev"));
+    assert!(again.status == 2 && again.errors.contains("dev.key: it is there already"), "{}", again.errors);
+    assert_eq!((text("dev.key"), text("dev.pub")), (private.clone(), public.clone()));
+    // Another one is another one; half a key is not left behind.
+    assert_eq!(new_key(&of("other")).status, 0);
+    assert!(text("other.key") != private && text("other.pub") != public);
+    scratch.write("half.pub", "");
+    assert_eq!(new_key(&of("half")).status, 2);
+    assert!(!of("half.key").exists());
+    for (name, why) in [(of("no/folder"), "make it first"), (of(""), "it has no name")] {
+        let said = new_key(&name);
+        assert!(said.status == 2 && said.errors.contains(why), "{}", said.errors);
+    }
+}
+
+#[test]
+fn a_crate_and_a_key_make_the_same_package_each_time() {
+    let scratch = Scratch::new("packages");
+    let of = |name: &str| scratch.path().join(name);
+    assert_eq!(new_key(&of("dev")).status, 0);
+    let made = |name: &str| {
+        let said = pack(&file("examples/slots/blink-1"), &of("dev.key"), &of(name));
+        assert_eq!(said.status, 0, "{}", said.errors);
+        assert!(
+            said.output.contains("blink 1.0.0") && said.output.contains("for slots of class app"),
+            "{}",
+            said.output
+        );
+        fs::read(of(name)).expect("the package")
+    };
+    let package = made("blink.package");
+    assert!(package.starts_with(&[0xd8, 0x6b]) && package.len() < 64 << 10, "{} bytes", package.len());
+    assert_eq!(made("again.package"), package);
+}
+
+#[test]
+fn what_no_package_can_be_made_of_is_refused_before_a_file_is_written() {
+    let scratch = Scratch::new("packages");
+    let of = |name: &str| scratch.path().join(name);
+    assert_eq!(new_key(&of("dev")).status, 0);
+    let metadata = "\n[package.metadata.tactus]\nclass = \"app\"\n[[package.metadata.tactus.task]]\nname = \"serve\"\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n";
+    scratch.component("server", "main.rs", SERVER);
+    let cargo = fs::read_to_string(of("server/Cargo.toml")).expect("the manifest");
+    scratch.write("server/Cargo.toml", &format!("{cargo}{metadata}"));
+    scratch.component("broken", "main.rs", "#![no_std]\n#![no_main]\nthis is no program\n");
+    scratch.write("broken/Cargo.toml", &format!("{}{metadata}", cargo.replace("\"server\"", "\"broken\"")));
+    scratch.component("untold", "main.rs", SERVER);
+    let blink = file("examples/slots/blink-1");
+    for (folder, key, why) in [
+        (of("nowhere"), of("dev.key"), "it is no folder with a Cargo.toml; give that of the package's crate"),
+        (of("untold"), of("dev.key"), "it does not say what tasks the package brings; add [package.metadata.tactus]"),
+        (blink.clone(), of("absent.key"), "make one: ./tactus key new NAME"),
+        (blink, of("dev.pub"), "dev.pub: it is a public key; the private one, which signs, ends in .key"),
+        (
+            of("server"),
+            of("dev.key"),
+            "the program offers the service \"serve\", and nobody can be granted it; remove it",
+        ),
+        (of("broken"), of("dev.key"), "could not be built"),
+    ] {
+        let said = pack(&folder, &key, &of("out.package"));
+        assert!(said.status == 2 && said.errors.contains(why), "{why}: {}\n{}", said.output, said.errors);
+        assert!(!of("out.package").exists(), "{why}");
+    }
+}
+
+const SERVER: &str = "#![no_std]
+#![no_main]
+use tactus_rt::{Caller, Job};
+tactus_rt::component! { job: nothing, services: [serve] }
+fn nothing(_: &Job) {}
+fn serve(_: Caller, words: [u64; 5]) -> [u64; 2] {
+    [words[0], words[1]]
+}
+";
