@@ -45,9 +45,10 @@ pub enum Call {
     /// `(operation, component, address, page)`: frames and who sees them, see [`MemoryOperation`]. Only a component that
     /// manages memory.
     MemoryControl = 13,
-    /// `(component, step)`: sets a stopped component back to what it was at the start, a bounded piece with each call:
+    /// `(component, step, entry)`: sets a stopped component back to what it was at the start, a bounded piece with each call:
     /// begin with step 0; comes back with the next step in `rdi`, 0 when the component runs again. Only the component
-    /// that the system names for it.
+    /// that the system names for it. The threads of a slot begin at `entry`, which lies in its window and is looked at
+    /// with step 0; of others that word means nothing.
     Restart = 14,
     /// `(core, brand)`: sends an inter-core event that triggers a brand which is wired to such events on that core.
     TriggerRemote = 15,
@@ -70,6 +71,9 @@ pub enum Call {
     /// in `rdi`; in the upper half of `rsi` the event that violated it ([`crate::monitors::NONE`] if one did not come in time), in the
     /// lower half the state in which that found the monitor. Only a thread of a task that handles violations, in its own component.
     Violation = 21,
+    /// `(component)`: stops the component: nobody enters it, and whoever is in it leaves it, until it is restarted. Only the component
+    /// that may restart it.
+    Stop = 22,
 }
 
 /// Added to the number of a channel that is monitored: in place of a grant it sends the first eight words of [`Call::InvokeWide`].
@@ -89,7 +93,7 @@ pub const VIOLATIONS: u64 = u64::MAX - 1;
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 22] = [
+    pub const ALL: [Call; 23] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -112,6 +116,7 @@ impl Call {
         Call::Signal,
         Call::Observe,
         Call::Violation,
+        Call::Stop,
     ];
 }
 
@@ -169,8 +174,8 @@ pub mod source {
     pub const TICK: u64 = 3 << 32;
 }
 
-/// What [`Call::MemoryControl`] does. Pages are counted from the start of the window that every component has at
-/// [`crate::layout::WINDOW`].
+/// What [`Call::MemoryControl`] does. Pages are counted from the start of the component's window: [`crate::layout::WINDOW`], of a slot
+/// [`crate::layout::PROGRAM`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum MemoryOperation {
@@ -186,6 +191,9 @@ pub enum MemoryOperation {
     Release = 4,
     /// Number of frames of the colour `page` in the pool in `rdi`, of free ones in `rsi`.
     Count = 5,
+    /// As [`MemoryOperation::MapWritable`], to be read and executed. Into slots only. A frame that may be written anywhere is executed
+    /// nowhere, and the other way round.
+    MapExecutable = 6,
 }
 
 /// Who invoked a component, as the kernel tells it; a component cannot forge it.

@@ -125,6 +125,11 @@ pub mod role {
     pub const LATE: u32 = 128;
     /// Serves a disk: what it writes to the console is the disk's record, and its lines bear its number.
     pub const DISK: u32 = 256;
+    /// A slot: without a program, and stopped, until [`LOADER`] has filled it. Its window lies at [`crate::layout::PROGRAM`], and
+    /// its loader may restart it as often as it likes.
+    pub const SLOT: u32 = 512;
+    /// Fills slots: takes frames, and maps them into its own window and those of the slots that it may restart.
+    pub const LOADER: u32 = 1024;
 }
 
 /// Stands for no component.

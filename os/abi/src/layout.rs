@@ -84,7 +84,7 @@ pub const WATCHED: u64 = 0x2c00_0000;
 pub const TRACE: u64 = 0x4000_0000;
 
 /// Where memory that is mapped while the system runs appears: [`WINDOW_PAGES`] pages. Only in components that the system
-/// lets share memory or manage it.
+/// lets share memory or manage it. A slot's lies at [`PROGRAM`].
 pub const WINDOW: u64 = 0x5000_0000;
 /// Pages of the window.
 pub const WINDOW_PAGES: u64 = 512;

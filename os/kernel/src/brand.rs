@@ -253,7 +253,7 @@ pub fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     brand.component.store(caller.component, Relaxed);
     brand.home = home;
     for (recorded, frame) in brand.frames.iter_mut().zip(&caller.frames[..depth]) {
-        let entry = component::get(frame.component).entry;
+        let entry = component::get(frame.component).entry.load(Relaxed);
         *recorded = Frame { component: frame.component, recorded: RECORDED, rip: entry, rsp: 0 };
     }
     brand.depth = depth as u8;

@@ -72,8 +72,9 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         }
         Some(Call::Restart) => {
             let by = thread.component;
-            return restart(core, by, a0, a1);
+            return restart(core, by, a0, [a1, a2]);
         }
+        Some(Call::Stop) => restart::stop(core, thread.component, a0),
         Some(Call::TriggerRemote) => delivery::trigger_remote(thread, a0, a1),
         Some(Call::Computes) => match slice::promise(core, thread, a0) {
             Ok(()) => {
@@ -346,8 +347,8 @@ fn brand_controlled(core: &mut Core, operation: u64, number: u64, result: Result
     }
 }
 
-/// `(component, step)`. Where another one than the root has restarted it, the root is told.
-fn restart(core: &mut Core, by: u16, component: u64, step: u64) {
+/// `(component, step, entry)`. Where another one than the root has restarted it, the root is told; of a slot its loader tells.
+fn restart(core: &mut Core, by: u16, component: u64, step: [u64; 2]) {
     match restart::restart(core, by, component, step) {
         Ok(next) => {
             running(core).pass([Error::None as u64, next, 0, 0]);
@@ -355,7 +356,7 @@ fn restart(core: &mut Core, by: u16, component: u64, step: u64) {
                 return leave_kernel(core);
             }
             let demands = monitor::restarted(core);
-            if u64::from(by) == core.root {
+            if u64::from(by) == core.root || component::get(component as u16).has_role(role::SLOT) {
                 return monitor::leave(core, demands);
             }
             let region = Shared::of_root(core);

@@ -34,8 +34,8 @@ pub struct Component {
     pub name: Name,
     /// Its address space.
     pub space: AddressSpace,
-    /// Where its threads, and a scheduler's upcalls, begin.
-    pub entry: u64,
+    /// Where its threads, and a scheduler's upcalls, begin. Of a slot, in the program that was loaded last.
+    pub entry: AtomicU64,
     /// What it may invoke.
     pub grants: [Grant; MAX_GRANTS],
     /// Whether a thread that is interrupted in it needs more than its general registers saved: it has restartable sequences, or
@@ -80,7 +80,7 @@ impl Component {
     const EMPTY: Component = Component {
         name: [0; 24],
         space: AddressSpace::NONE,
-        entry: 0,
+        entry: AtomicU64::new(0),
         grants: [Grant::NONE; MAX_GRANTS],
         is_special_inside: false,
         shares: AtomicBool::new(false),

@@ -1,9 +1,10 @@
 //! Frames that are given out while the system runs, and who sees them.
 //!
-//! The image keeps a pool of frames, each with the colour that its place in physical memory has. One component may take
-//! them, map them into the windows of others and give them back. A window's page table is there from the start, so that
-//! every operation takes the same few steps. A frame that was unmapped is not mapped elsewhere nor given back before
-//! every core has forgotten the old mapping.
+//! The image keeps a pool of frames, each with the colour that its place in physical memory has. Who manages memory may take
+//! them, map them into the windows of others and give them back; so may the loader, for its slots. Neither sees a frame that the other
+//! one took. A window's page table is there from the start, so that every operation takes the same few steps. A frame that was unmapped
+//! is not mapped elsewhere nor given back before every core has forgotten the old mapping. A frame is never written at one place and
+//! executed at another.
 //!
 //! One operation at a time: the component is refused with `Busy` while another of its threads is at it on another core.
 
@@ -18,7 +19,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::{Error, MemoryOperation};
 use tactus_abi::image::role;
-use tactus_abi::layout::{MAX_COMPONENTS, PAGE, WINDOW, WINDOW_PAGES};
+use tactus_abi::layout::{MAX_COMPONENTS, PAGE, PROGRAM, WINDOW, WINDOW_PAGES};
 
 /// The most colours.
 const MAX_COLOURS: usize = 64;
@@ -30,9 +31,52 @@ struct Frame {
     next: u32,
     /// In how many places it is mapped.
     mapped: u16,
-    taken: bool,
+    holder: Holder,
+    usage: Usage,
     /// The request to forget its last mapping.
     forgotten: u64,
+}
+
+/// Who took a frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Holder {
+    /// Nobody: it is free.
+    Nobody,
+    /// The component that manages memory.
+    Manager,
+    /// The loader.
+    Loader,
+}
+
+/// What has been done with a frame since it was mapped nowhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Usage {
+    /// Read.
+    Read,
+    /// Written.
+    Written,
+    /// Executed.
+    Executed,
+}
+
+impl Frame {
+    #[cfg(feature = "check")]
+    fn is_taken(&self) -> bool {
+        self.holder != Holder::Nobody
+    }
+
+    /// What it is used for once it is mapped so as well; nothing if that would let it be written and executed.
+    fn usage_with(&self, access: Access) -> Option<Usage> {
+        let now = if self.mapped == 0 { Usage::Read } else { self.usage };
+        match (now, access) {
+            (Usage::Executed, Access::Write | Access::Device) | (Usage::Written, Access::Execute) => None,
+            (_, Access::Write | Access::Device) => Some(Usage::Written),
+            (_, Access::Execute) => Some(Usage::Executed),
+            (_, Access::Read) => Some(now),
+        }
+    }
 }
 
 /// All of it. Changed only by the core that has [`BUSY`], and during set-up.
@@ -93,7 +137,8 @@ pub fn pool() -> (u64, u64) {
 
 /// Gives the component an empty window. During set-up.
 pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace, colours: u64) -> Result<(), MapError> {
-    let table = space.table(frames, colours, WINDOW)?;
+    let is_slot = component::get((component % MAX_COMPONENTS) as u16).has_role(role::SLOT);
+    let table = space.table(frames, colours, if is_slot { PROGRAM } else { WINDOW })?;
     // SAFETY: as in `set_up_pool`.
     unsafe { (*POOL.0.get()).windows[component % MAX_COMPONENTS] = table };
     Ok(())
@@ -130,7 +175,7 @@ pub fn break_window(shown: bool) -> Option<()> {
     // SAFETY: as in `control`.
     let pool = unsafe { &mut *POOL.0.get() };
     let base = pool.base;
-    let number = (0..pool.count).find(|&it| pool.frame(it).is_some_and(|it| it.taken != shown));
+    let number = (0..pool.count).find(|&it| pool.frame(it).is_some_and(|it| it.is_taken() != shown));
     let empty = (0..MAX_COMPONENTS as u64).find_map(|it| pool.entry(it, WINDOW_PAGES - 1).ok());
     let done = match (number, empty, shown) {
         (Some(number), Some(entry), true) => {
@@ -145,9 +190,29 @@ pub fn break_window(shown: bool) -> Option<()> {
     done
 }
 
+/// Makes it unsound: a frame may be written, and counts as one that is executed.
+#[cfg(feature = "fault-injection")]
+pub fn break_usage() -> Option<()> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: as in `control`.
+    let pool = unsafe { &mut *POOL.0.get() };
+    let done = pool.break_usage();
+    BUSY.store(false, Ordering::Release);
+    done
+}
+
 /// `(operation, component, address, page)`: what comes back in `rdi` and `rsi`.
 pub fn control(core: &Core, caller: u16, [operation, component, address, page]: [u64; 4]) -> Result<[u64; 2], Error> {
-    if !component::get(caller).has_role(role::MEMORY) {
+    let holder = match component::get(caller).role & (role::MEMORY | role::LOADER) {
+        0 => return Err(Error::NotAllowed),
+        role::LOADER => Holder::Loader,
+        _ => Holder::Manager,
+    };
+    let windows = [MemoryOperation::MapWritable, MemoryOperation::MapReadable, MemoryOperation::Unmap];
+    let shows = windows.iter().any(|it| *it as u64 == operation) || operation == MemoryOperation::MapExecutable as u64;
+    if shows && !may_show(caller, holder, component) {
         return Err(Error::NotAllowed);
     }
     if BUSY.swap(true, Ordering::Acquire) {
@@ -156,16 +221,33 @@ pub fn control(core: &Core, caller: u16, [operation, component, address, page]: 
     // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
     let pool = unsafe { &mut *POOL.0.get() };
     let result = match operation {
-        n if n == MemoryOperation::Take as u64 => pool.take(page),
-        n if n == MemoryOperation::MapWritable as u64 => pool.map(component, address, page, Access::Write),
-        n if n == MemoryOperation::MapReadable as u64 => pool.map(component, address, page, Access::Read),
+        n if n == MemoryOperation::Take as u64 => pool.take(page, holder),
+        n if n == MemoryOperation::MapWritable as u64 => pool.map((component, address), (page, holder), Access::Write),
+        n if n == MemoryOperation::MapReadable as u64 => pool.map((component, address), (page, holder), Access::Read),
+        n if n == MemoryOperation::MapExecutable as u64 => {
+            pool.map((component, address), (page, holder), Access::Execute)
+        }
         n if n == MemoryOperation::Unmap as u64 => pool.unmap(core, component, address),
-        n if n == MemoryOperation::Release as u64 => pool.release(page),
+        n if n == MemoryOperation::Release as u64 => pool.release(page, holder),
         n if n == MemoryOperation::Count as u64 => pool.count_of(page),
         _ => Err(Error::BadArgument),
     };
     BUSY.store(false, Ordering::Release);
     result
+}
+
+/// Whether it may change what the component's window shows: the loader its own and those of its slots, the manager all others.
+fn may_show(caller: u16, holder: Holder, component: u64) -> bool {
+    if component >= MAX_COMPONENTS as u64 {
+        // Refused as one without a window.
+        return true;
+    }
+    let it = component::get(component as u16);
+    match holder {
+        Holder::Loader if it.has_role(role::SLOT) => it.restarted_by == u32::from(caller),
+        Holder::Loader => component == u64::from(caller),
+        _ => !it.has_role(role::SLOT | role::LOADER),
+    }
 }
 
 impl Pool {
@@ -184,20 +266,20 @@ impl Pool {
         let colour = self.colour(number);
         let next = self.free[colour];
         if let Some(frame) = self.frame(number as u64) {
-            *frame = Frame { next, mapped: 0, taken: false, forgotten: 0 };
+            *frame = Frame { next, mapped: 0, holder: Holder::Nobody, usage: Usage::Read, forgotten: 0 };
             self.free[colour] = number as u32 + 1;
             self.left[colour] += 1;
         }
     }
 
-    fn take(&mut self, colour: u64) -> Result<[u64; 2], Error> {
+    fn take(&mut self, colour: u64, holder: Holder) -> Result<[u64; 2], Error> {
         if colour >= self.colours || self.count == 0 {
             return Err(Error::BadArgument);
         }
         let colour = colour as usize % MAX_COLOURS;
         let number = u64::from(self.free[colour]).checked_sub(1).ok_or(Error::Exhausted)?;
         let frame = self.frame(number).ok_or(Error::Exhausted)?;
-        frame.taken = true;
+        frame.holder = holder;
         let next = frame.next;
         self.free[colour] = next;
         self.left[colour] -= 1;
@@ -217,21 +299,30 @@ impl Pool {
         Ok(unsafe { table.add(page as usize) })
     }
 
-    fn map(&mut self, component: u64, address: u64, page: u64, access: Access) -> Result<[u64; 2], Error> {
+    fn map(
+        &mut self,
+        (component, address): (u64, u64),
+        (page, holder): (u64, Holder),
+        access: Access,
+    ) -> Result<[u64; 2], Error> {
         let entry = self.entry(component, address)?;
+        if access == Access::Execute && !component::get(component as u16).has_role(role::SLOT) {
+            return Err(Error::NotAllowed);
+        }
         let base = self.base;
         if self.frame(page).is_some()
             && component::get(component as u16).window_colours >> self.colour(page as usize) & 1 == 0
         {
             return Err(Error::BadColour);
         }
-        let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
+        let frame = self.frame(page).filter(|frame| frame.holder == holder).ok_or(Error::BadPage)?;
         // SAFETY: an entry of a window's table, see `entry`. The processor may read it at any time, and writes marks of use
         // only into one that is present.
         let occupied = unsafe { entry.read_volatile() } != 0;
         if occupied || frame.mapped == u16::MAX || !shootdown::is_done(frame.forgotten) {
             return Err(Error::InUse);
         }
+        frame.usage = frame.usage_with(access).ok_or(Error::InUse)?;
         frame.mapped += 1;
         // SAFETY: as above; nothing was mapped there, so no core remembers anything else.
         unsafe { entry.write_volatile(paging::leaf(base + page * PAGE, access)) };
@@ -256,9 +347,9 @@ impl Pool {
         Ok([number, 0])
     }
 
-    fn release(&mut self, page: u64) -> Result<[u64; 2], Error> {
+    fn release(&mut self, page: u64, holder: Holder) -> Result<[u64; 2], Error> {
         let address = self.base + page.min(self.count) * PAGE;
-        let frame = self.frame(page).filter(|frame| frame.taken).ok_or(Error::BadPage)?;
+        let frame = self.frame(page).filter(|frame| frame.holder == holder).ok_or(Error::BadPage)?;
         if frame.mapped > 0 || !shootdown::is_done(frame.forgotten) {
             return Err(Error::InUse);
         }
@@ -268,8 +359,20 @@ impl Pool {
         Ok([0; 2])
     }
 
-    /// Whether every window's entry shows a frame that was given out, each frame is shown as often as is noted, and all others
-    /// hang in their colours' lists.
+    #[cfg(feature = "fault-injection")]
+    fn break_usage(&mut self) -> Option<()> {
+        let entry = (0..MAX_COMPONENTS as u64).find_map(|it| self.entry(it, WINDOW_PAGES - 1).ok())?;
+        let [number, _] = self.take(0, Holder::Manager).ok()?;
+        let base = self.base;
+        let frame = self.frame(number)?;
+        (frame.mapped, frame.usage) = (1, Usage::Executed);
+        // SAFETY: as in `map`.
+        unsafe { entry.write_volatile(paging::leaf(base + number * PAGE, Access::Write)) };
+        Some(())
+    }
+
+    /// Whether every window's entry shows a frame that was given out, no frame is both written and executed, each is shown as often as
+    /// is noted, and all others hang in their colours' lists.
     #[cfg(feature = "check")]
     fn is_sound(&mut self) -> bool {
         // One number for how often each frame is shown.
@@ -285,8 +388,16 @@ impl Pool {
                 }
                 let number = paging::frame_of(entry).wrapping_sub(self.base) / PAGE;
                 let frame = paging::frame_of(entry);
-                let known = [Access::Read, Access::Write].iter().any(|&access| entry == paging::leaf(frame, access));
-                if !known || !self.frame(number).is_some_and(|it| it.taken) {
+                let known = [Access::Read, Access::Write, Access::Execute];
+                let access = known.into_iter().find(|&access| entry == paging::leaf(frame, access));
+                let in_slot = component::get(component as u16).has_role(role::SLOT);
+                let keeps = |it: &mut Frame| match access {
+                    Some(Access::Read) => true,
+                    Some(Access::Write) => it.usage == Usage::Written,
+                    Some(Access::Execute) => in_slot && it.usage == Usage::Executed,
+                    _ => false,
+                };
+                if !self.frame(number).is_some_and(|it| it.is_taken() && keeps(it)) {
                     return false;
                 }
                 shown = shown.wrapping_add(weight(number));
@@ -295,7 +406,7 @@ impl Pool {
         for number in 0..self.count {
             let Some(frame) = self.frame(number) else { return false };
             noted = noted.wrapping_add(weight(number).wrapping_mul(frame.mapped.into()));
-            taken += u64::from(frame.taken);
+            taken += u64::from(frame.is_taken());
         }
         let free: Option<u64> = (0..self.colours as usize % (MAX_COLOURS + 1)).map(|colour| self.free_of(colour)).sum();
         shown == noted && free.is_some_and(|free| free + taken == self.count)
@@ -308,7 +419,7 @@ impl Pool {
         while next != 0 {
             let number = u64::from(next - 1);
             let right = self.colour(number as usize) == colour && count < self.count;
-            next = self.frame(number).filter(|it| right && !it.taken && it.mapped == 0)?.next;
+            next = self.frame(number).filter(|it| right && !it.is_taken() && it.mapped == 0)?.next;
             count += 1;
         }
         (count == u64::from(self.left[colour % MAX_COLOURS])).then_some(count)

@@ -8,7 +8,8 @@
 //! 3. one page at a time, from the image;
 //! 4. its brands come off their sources, to be made anew, and the component runs again.
 //!
-//! What the file allows within a time is the kernel's to keep: whoever restarts is not trusted with it.
+//! What the file allows within a time is the kernel's to keep: whoever restarts is not trusted with it. A slot's loader may do it
+//! without a limit, at its own budget, and says where the threads of what it has loaded begin.
 //!
 //! A thread that runs on another core and has the component among its callers is left alone: the step is refused with
 //! `Busy` until it has left that core. While the component is stopped nobody can enter it, so that threads in it only get
@@ -18,7 +19,7 @@ use crate::arch::paging::direct;
 use crate::arch::port::copy_and_clear;
 use crate::arch::FrameSource;
 use crate::brand;
-use crate::component;
+use crate::component::{self, Component};
 use crate::event_source;
 use crate::frames::Frames;
 use crate::percore::Core;
@@ -27,7 +28,8 @@ use crate::thread::{self, state, Thread};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::call::Error;
-use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_RESTARTS, MAX_THREADS, PAGE};
+use tactus_abi::image::role;
+use tactus_abi::layout::{MAX_COMPONENTS, MAX_INVOCATIONS, MAX_RESTARTS, MAX_THREADS, PAGE, PROGRAM, WINDOW_PAGES};
 use tactus_abi::shared::restart::THREADS_PER_STEP;
 
 /// Memory that becomes what it was.
@@ -80,6 +82,8 @@ struct Limit {
     begun: u64,
     /// It has not begun its first life yet, which is none of them.
     loads: bool,
+    /// There is no limit: it is a slot.
+    unlimited: bool,
 }
 
 type Times = [u64; PAGE as usize / 8];
@@ -87,8 +91,15 @@ type Times = [u64; PAGE as usize / 8];
 const PAGES_OF_TIMES: usize = MAX_RESTARTS.div_ceil(PAGE as usize / 8);
 
 impl Limit {
-    const NONE: Limit =
-        Limit { most: 0, per: 0, count: 0, times: [core::ptr::null_mut(); PAGES_OF_TIMES], begun: 0, loads: false };
+    const NONE: Limit = Limit {
+        most: 0,
+        per: 0,
+        count: 0,
+        times: [core::ptr::null_mut(); PAGES_OF_TIMES],
+        begun: 0,
+        loads: false,
+        unlimited: false,
+    };
 
     /// When the restart began before which there were `most - 1` others.
     fn oldest(&mut self) -> Option<&mut u64> {
@@ -101,7 +112,9 @@ impl Limit {
     /// One begins, if it may.
     fn begin(&mut self, now: u64) -> Result<(), Error> {
         let (full, per) = (self.count >= self.most, self.per);
-        let allowed = self.loads || self.oldest().is_some_and(|oldest| !full || now.saturating_sub(*oldest) >= per);
+        let allowed = self.loads
+            || self.unlimited
+            || self.oldest().is_some_and(|oldest| !full || now.saturating_sub(*oldest) >= per);
         self.begun = now;
         if allowed {
             Ok(())
@@ -157,14 +170,16 @@ pub fn note(frames: &mut Frames, component: usize, base: u64, pages: u64, source
 
 const _: () = assert!(size_of::<Pieces>() <= PAGE as usize);
 
-/// Notes how often it may be restarted within how many time-stamp ticks, and whether its first life is still to begin. During set-up.
-pub fn limit(frames: &mut Frames, component: usize, most: u64, per: u64, loads: bool) -> Option<()> {
+/// Notes how often it may be restarted within how many time-stamp ticks, and what else its role says of that: whether its first life is
+/// still to begin, or there is no limit. During set-up.
+pub fn limit(frames: &mut Frames, component: usize, most: u64, per: u64, its_role: u32) -> Option<()> {
     // SAFETY: no component runs yet, and only one core.
     let it = unsafe { &mut (*RESTORABLE.0.get())[component % MAX_COMPONENTS].limit };
     for page in it.times.iter_mut().take((most as usize * 8).div_ceil(PAGE as usize)) {
         *page = direct(frames.kernel_page()?);
     }
-    (it.most, it.per, it.loads) = (most.min(MAX_RESTARTS as u64), per, loads);
+    (it.most, it.per) = (most.min(MAX_RESTARTS as u64), per);
+    (it.loads, it.unlimited) = (its_role & role::LATE != 0, its_role & role::SLOT != 0);
     Some(())
 }
 
@@ -179,8 +194,8 @@ pub fn give_up(thread: &mut Thread) {
     }
 }
 
-/// `(component, step)`: the step that follows, 0 when the component runs again.
-pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u64, Error> {
+/// The component that the caller may restart.
+fn own(caller: u16, number: u64) -> Result<(u16, &'static Component), Error> {
     if number >= u64::from(crate::machine::components()) {
         return Err(Error::BadComponent);
     }
@@ -189,6 +204,25 @@ pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u
     if it.restarted_by != u32::from(caller) {
         return Err(Error::NotAllowed);
     }
+    Ok((number, it))
+}
+
+/// `(component)`: nobody enters the slot any more, and whoever is in it leaves it.
+pub fn stop(core: &Core, caller: u16, number: u64) -> Result<(), Error> {
+    let (number, it) = own(caller, number)?;
+    if !it.has_role(role::SLOT) {
+        return Err(Error::NotAllowed);
+    }
+    if it.is_stopped() {
+        return Err(Error::ComponentStopped);
+    }
+    stop::stop(core, number);
+    Ok(())
+}
+
+/// `(component, step, entry)`: the step that follows, 0 when the component runs again.
+pub fn restart(core: &mut Core, caller: u16, number: u64, [step, entry]: [u64; 2]) -> Result<u64, Error> {
+    let (number, it) = own(caller, number)?;
     if !it.is_stopped() {
         return Err(Error::NotStopped);
     }
@@ -197,14 +231,17 @@ pub fn restart(core: &mut Core, caller: u16, number: u64, step: u64) -> Result<u
     }
     // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
     let restorable = unsafe { &mut (*RESTORABLE.0.get())[usize::from(number) % MAX_COMPONENTS] };
-    let result = restorable.step(core, number, step);
+    let result = restorable.step(core, number, step, entry);
     BUSY.store(false, Ordering::Release);
     result
 }
 
 impl Restorable {
-    fn step(&mut self, core: &mut Core, number: u16, step: u64) -> Result<u64, Error> {
+    fn step(&mut self, core: &mut Core, number: u16, step: u64, entry: u64) -> Result<u64, Error> {
         if step == 0 {
+            if component::get(number).has_role(role::SLOT) {
+                begins_at(component::get(number), entry)?;
+            }
             self.limit.begin(core.entered)?;
             (self.step, self.thread, self.at, self.piece, self.page) = (0, 0, self.first, 0, 0);
         }
@@ -254,6 +291,15 @@ impl Restorable {
             return true;
         }
     }
+}
+
+/// The threads of the slot begin here from now on, which is their entry into what was loaded.
+fn begins_at(slot: &Component, entry: u64) -> Result<(), Error> {
+    if !(PROGRAM..PROGRAM + WINDOW_PAGES * PAGE).contains(&entry) {
+        return Err(Error::BadArgument);
+    }
+    slot.entry.store(entry, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Fills the frame with so many bytes from there, and with zeros. By words: an emulator counts one instruction for each

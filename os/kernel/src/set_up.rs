@@ -154,15 +154,16 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
             *place = Grant { component: grant.component as u16, entry: grant.entry };
         }
         event_source::set_up_releases(number as u16, entry.releases);
-        let (per, late) = (nanoseconds(entry.restart_nanos), entry.role & role::LATE != 0);
-        restart::limit(frames, number as usize, entry.restarts.into(), per, late).ok_or(ImageError::OutOfMemory)?;
+        let per = nanoseconds(entry.restart_nanos);
+        restart::limit(frames, number as usize, entry.restarts.into(), per, entry.role)
+            .ok_or(ImageError::OutOfMemory)?;
         let space = AddressSpace::new(frames, entry.colours).map_err(|_| ImageError::OutOfMemory)?;
         // SAFETY: no thread runs yet.
         unsafe {
             component::set_up(number as usize, |c| {
                 c.name = entry.name;
                 c.space = space;
-                c.entry = entry.entry;
+                c.entry.store(entry.entry, Relaxed);
                 c.grants = grants;
                 c.role = entry.role;
                 c.restarted_by = entry.restarted_by;
@@ -197,7 +198,9 @@ pub fn set_up(image: &Image, info: &BootInfo, frames: &mut Frames, rates: Rates)
         }
     }
     component::get(stop::DEAD).stop();
-    for number in (0..header.components as u16).filter(|number| component::get(*number).has_role(role::LATE)) {
+    for number in
+        (0..header.components as u16).filter(|number| component::get(*number).has_role(role::LATE | role::SLOT))
+    {
         component::get(number).stop();
     }
     make_threads(image)?;

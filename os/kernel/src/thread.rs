@@ -242,7 +242,7 @@ impl Thread {
     #[inline(always)]
     pub fn begin_at(&mut self, home: &component::Component, reason: u64, argument: u64) {
         (self.depth, self.component) = (0, self.home);
-        self.go_on(home.entry, self.fresh_stack, [0, reason, argument, self.id.into()]);
+        self.go_on(home.entry.load(Ordering::Relaxed), self.fresh_stack, [0, reason, argument, self.id.into()]);
     }
 
     /// As at the thread's first beginning.

@@ -266,6 +266,17 @@ pub fn restart(component: u64, step: u64) -> Result<u64, Error> {
     outcome(status, next)
 }
 
+/// As [`restart`], of a slot, whose threads begin at `entry` once it runs again: the first step counts. Only its loader.
+pub fn restart_at(component: u64, step: u64, entry: u64) -> Result<u64, Error> {
+    let (status, [next, _]) = call(Call::Restart, [component, step, entry, 0, 0, 0]);
+    outcome(status, next)
+}
+
+/// Stops a slot: nobody enters it, and whoever is in it leaves it. Only its loader.
+pub fn stop(component: u64) -> Result<(), Error> {
+    outcome(call(Call::Stop, [component, 0, 0, 0, 0, 0]).0, ())
+}
+
 /// Until this reading of the time-stamp counter the thread computes. Only the built-in workload.
 pub fn computes_until(reading: u64) -> Result<(), Error> {
     outcome(call(Call::Computes, [reading, 0, 0, 0, 0, 0]).0, ())

@@ -15,7 +15,7 @@ use tactus_abi::call::Error;
 /// The call: this, plus what is to be broken.
 const CALL: u64 = 0x7461_6374_0000;
 /// How many ways of breaking something there are.
-const WAYS: u64 = 21;
+const WAYS: u64 = 22;
 
 /// What the call comes to, if it is this one. `Again` if there is nothing yet that could be broken so.
 pub fn asked(core: &mut Core, caller: &mut Thread) -> Option<Result<(), Error>> {
@@ -112,11 +112,13 @@ fn inject(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
         16 => memory::break_window(true)?,
         // A frame is noted to be shown once more than it is.
         17 => memory::break_window(false)?,
+        // A frame that is written counts as one that is executed.
+        18 => memory::break_usage()?,
         // The kernel's stack is too small.
-        18 => _ = deeper(core::hint::black_box(1)),
+        19 => _ = deeper(core::hint::black_box(1)),
         // The kernel's text is written, at its own address and in the map of all memory.
-        19 => write_text(inject as *const () as u64),
-        20 => write_text(paging::DIRECT + (inject as *const () as u64 & 0x7fff_ffff)),
+        20 => write_text(inject as *const () as u64),
+        21 => write_text(paging::DIRECT + (inject as *const () as u64 & 0x7fff_ffff)),
         _ => return None,
     }
     Some(())

@@ -1,5 +1,5 @@
 //! That components see what is theirs: no page of theirs changes but in windows, and windows show frames of the pool that were
-//! given out, each as often as is noted.
+//! given out, each as often as is noted and none both written and executed.
 
 use super::{broken, stays};
 use crate::component;

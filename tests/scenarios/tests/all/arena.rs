@@ -282,7 +282,7 @@ fn a_hundred_million_calls_break_no_rule_that_is_looked_at_now_and_then() {
 }
 
 /// What the kernel can be asked to break, and the rule that finds it (`os/kernel/src/check/fault_injection.rs`); the first breaks nothing.
-const PLANTED: [Option<&str>; 18] = [
+const PLANTED: [Option<&str>; 19] = [
     None,
     Some("a core has the thread that it runs"),
     Some("a core has the thread that it runs, and its root upcall, and no other"),
@@ -299,6 +299,7 @@ const PLANTED: [Option<&str>; 18] = [
     Some("a slot has one holder"),
     Some("used and idle time add up to what elapsed"),
     Some("a component sees what the image gave it"),
+    Some("windows show frames that were given out, as often as is noted, and the others are free"),
     Some("windows show frames that were given out, as often as is noted, and the others are free"),
     Some("windows show frames that were given out, as often as is noted, and the others are free"),
 ];
