@@ -14,7 +14,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
-use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request};
+use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request, SlotSupply};
 use tactus_model::{DeviceKind, System, TaskPlacement};
 use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Details};
@@ -29,6 +29,17 @@ pub const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 
 /// Who is told what a build does, in the words of the compiler.
 pub type Tell<'t> = &'t (dyn Fn(&str) + Sync);
+
+/// What programs in the slots are given.
+fn supplies(system: &System) -> Vec<SlotSupply> {
+    let of = |slot: &tactus_model::Slot| {
+        let server = &system.scheduling.servers[slot.server];
+        let (budget, period) = (server.budget, server.period);
+        let blackout = (period - budget) * 2;
+        SlotSupply { budget, period, blackout, earliest_deadline: true, cost_of_job: Duration::from_micros(20) }
+    };
+    system.slots.iter().map(of).collect()
+}
 
 /// What is told of a run on the machine beside its trace.
 pub fn details(system: &System, emulator: &Emulator, image: &Image, command: String) -> Details {
@@ -94,6 +105,8 @@ struct Told {
     children: Vec<ChildScheduler>,
     /// By component: what it is told of the disk that it serves.
     disks: Vec<(usize, Vec<u8>)>,
+    /// What programs in slots are given.
+    slots: Vec<SlotSupply>,
 }
 
 impl Told {
@@ -109,6 +122,7 @@ impl Told {
             plan: setups[0].encode(),
             children: schedulers::children(system, &setups),
             disks: served.collect(),
+            slots: supplies(system),
         })
     }
 
@@ -128,6 +142,7 @@ impl Told {
             workload,
             components,
             told: &self.disks,
+            slots: &self.slots,
         }
     }
 }
@@ -154,7 +169,8 @@ pub fn image(
         let path = ours.get(name).ok_or_else(|| Failure::Machine(format!("the build made no program {name}")))?;
         Ok::<_, Failure>(path.clone())
     };
-    let components = users.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let program_of = |path: &PathBuf| if path.as_os_str().is_empty() { Ok(Vec::new()) } else { read(path) };
+    let components = users.iter().map(program_of).collect::<Result<Vec<_>, _>>()?;
     let scheduler = read(&program(&schedulers::program(system, &promised.setup.kind))?)?;
     let workload = read(&program("tactus-workload")?)?;
     let told = Told::of(system, promised)?;
@@ -204,6 +220,11 @@ fn compile_users(sources: &Sources, system: &System, tell: Tell, network: Networ
     let toolchain = &Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let (mut users, mut crates) = (Vec::new(), BTreeMap::new());
     for component in &system.components {
+        if component.slot.is_some() {
+            // Its program comes while the system runs.
+            users.push(PathBuf::new());
+            continue;
+        }
         let programs = match crates.entry((&component.path, component.rights.floating_point)) {
             Entry::Occupied(built) => built.into_mut(),
             Entry::Vacant(missing) => {

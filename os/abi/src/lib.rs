@@ -15,4 +15,5 @@ pub mod monitors;
 pub mod port;
 pub mod process;
 pub mod shared;
+pub mod slot;
 pub mod turns;

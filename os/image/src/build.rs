@@ -9,6 +9,7 @@ use crate::parts::{Part, Parts, SCHEDULER};
 use crate::platform::{self, Placed};
 use crate::quota;
 use crate::size::{self, pages};
+use crate::slots;
 use crate::wire::Stored;
 use crate::{Facts, Image, ImageError, Request};
 use tactus_abi::image::{
@@ -97,6 +98,7 @@ fn lay_out(request: &Request, parts: Parts) -> Result<Image, ImageError> {
 
     late::mark(&mut layout, &placed.cards);
     late::fits(&parts, &layout, &placed.cards, system)?;
+    slots::fits(system, request.slots)?;
 
     // The trace takes what is left; how much is left depends on the lengths of all that has been laid out.
     let infos: Vec<usize> = (0..parts.components.len()).map(|number| layout.reserve_info(number as u32)).collect();

@@ -2,8 +2,7 @@
 
 use crate::layout::Layout;
 use crate::parts::{Parts, SCHEDULER};
-use crate::platform::stored;
-use crate::wire::Stored;
+use crate::wire::{stored, Stored};
 use tactus_abi::image::{MemoryKind, WRITABLE};
 use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
 use tactus_abi::port::{

@@ -45,6 +45,11 @@ impl Colouring {
                 windows[parts.numbers[*place]] |= shared;
             }
         }
+        if let Some((loader, _)) = system.loader() {
+            for slot in &system.slots {
+                windows[parts.numbers[loader]] |= components[parts.numbers[slot.component]];
+            }
+        }
         Colouring { colours, assigned: true, kernel: assignment.kernel, components, windows }
     }
 

@@ -156,6 +156,11 @@ impl Layout {
             (false, false) if told > 0 => USER_HEAP + TOLD_HEAP + 4 * told as u64,
             (false, false) => USER_HEAP,
         };
+        let is_slot = part.user.is_some_and(|place| system.components[place].slot.is_some());
+        if is_slot && part.user.is_none_or(|place| system.components[place].rights.heap == 0) {
+            return Ok((0, 0));
+        }
+        let least = if is_slot { PAGE } else { least };
         let least = part.user.map_or(least, |place| least.max(system.components[place].rights.heap));
         let by_colour = part.user.is_some_and(|place| system.components[place].rights.heap_by_colour);
         let colours = if by_colour { self.colouring.components[component as usize] } else { 0 };

@@ -22,6 +22,7 @@ mod program;
 mod quota;
 mod reach;
 mod size;
+mod slots;
 mod verify;
 mod wire;
 
@@ -31,6 +32,7 @@ pub use iso::{iso, IsoError};
 pub use packed::PackedProgram;
 pub use parsed::Parsed;
 pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
+pub use slots::set_back_steps;
 pub use verify::{verify, VerifyError};
 
 pub use tactus_abi::image::Interleaved;
@@ -38,7 +40,7 @@ pub use tactus_abi::image::Interleaved;
 use tactus_abi::image::{Header, ThreadKind};
 use tactus_model::System;
 use tactus_task::Bound;
-use tactus_time::TaskId;
+use tactus_time::{Duration, TaskId};
 use wire::Stored;
 
 /// What an image is made from.
@@ -58,10 +60,12 @@ pub struct Request<'a> {
     pub children: &'a [ChildScheduler],
     /// The program of the built-in workload: an ELF file.
     pub workload: &'a [u8],
-    /// The programs of the user's components, in the order of [`System::components`]: ELF files.
+    /// The programs of the user's components, in the order of [`System::components`]: ELF files; of a slot nothing.
     pub components: &'a [Vec<u8>],
     /// What some of the user's components are told beside all else: their places, and bytes whose form only their programs know.
     pub told: &'a [(usize, Vec<u8>)],
+    /// What a program in each slot is given, in the order of [`System::slots`].
+    pub slots: &'a [SlotSupply],
 }
 
 /// A scheduler below the root's, with a plan of its own.
@@ -75,6 +79,21 @@ pub struct ChildScheduler {
     pub plan: Vec<u8>,
     /// The tasks that it schedules itself.
     pub tasks: Vec<TaskId>,
+}
+
+/// What a program in a slot is given at least, and by which order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotSupply {
+    /// What its server gives in each period.
+    pub budget: Duration,
+    /// That period.
+    pub period: Duration,
+    /// The longest time without service.
+    pub blackout: Duration,
+    /// Whether the earliest deadline runs first inside; else the most urgent priority.
+    pub earliest_deadline: bool,
+    /// The system's own work for each job.
+    pub cost_of_job: Duration,
 }
 
 /// A boot image and what is to be known about it.

@@ -2,7 +2,7 @@
 
 use crate::program::Program;
 use crate::reach::Calls;
-use crate::size::{SYSTEM_STACK, USER_STACK};
+use crate::size::{LOADER_STACK, SYSTEM_STACK, USER_STACK};
 use crate::wire::Stored;
 use crate::{ImageError, Request, ThreadFact};
 use std::collections::BTreeSet;
@@ -11,6 +11,7 @@ use tactus_abi::image::{Component, Grant, Header, Thread, ThreadKind};
 use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS, MAX_THREADS};
 use tactus_abi::process::PROCESS;
 use tactus_abi::shared::{is_complete, COMPLETE, EVENT, NAME_BYTES, RAISE, SECTION, WAIT};
+use tactus_abi::slot::SLOT;
 use tactus_model::{Body, System};
 use tactus_time::TaskId;
 
@@ -86,7 +87,10 @@ impl Parts {
             read(request.workload, "built-in workload", None)?,
         ];
         for (component, file) in system.components.iter().zip(request.components) {
-            programs.push(read(file, &component.name, Some(component.path.clone()))?);
+            programs.push(match component.slot {
+                Some(_) => Program::none(),
+                None => read(file, &component.name, Some(component.path.clone()))?,
+            });
         }
         for (component, program) in system.components.iter().zip(&programs[2..]) {
             if let Some(service) = component.provides.iter().find(|service| program.service(service).is_none()) {
@@ -109,7 +113,10 @@ impl Parts {
         for component in &request.system.components {
             let provided = component.provides.iter().map(String::as_str);
             // One may be the root scheduler.
-            programs.push(Program::shortest(provided.chain(own())));
+            programs.push(match component.slot {
+                Some(_) => Program::none(),
+                None => Program::shortest(provided.chain(own())),
+            });
         }
         Parts::of(request, programs)
     }
@@ -150,7 +157,8 @@ impl Parts {
                 continue;
             }
             numbers.push(components.len());
-            components.push(part(&component.name, 2 + place, USER_STACK, Some(place)));
+            let stack = if component.rights.loader { LOADER_STACK } else { USER_STACK };
+            components.push(part(&component.name, 2 + place, stack, Some(place)));
         }
         most("components", components.len(), MAX_COMPONENTS)?;
 
@@ -215,6 +223,7 @@ impl Parts {
                 program.is_some_and(|program| !program.order.is_empty()) || system.request_calls(task.index()) > 0
             }
             PROCESS => system.may_be_process(task.index()),
+            SLOT => system.loader().is_some_and(|(_, own)| own == task.index()),
             _ => scheduling.wait_limit(task.index()).most > 0,
         };
         for service in ROOT_SERVICES {
@@ -275,7 +284,7 @@ impl Parts {
 }
 
 /// What the root scheduler provides for components whose tasks use it.
-const ROOT_SERVICES: [&str; 4] = [SECTION, WAIT, EVENT, PROCESS];
+const ROOT_SERVICES: [&str; 5] = [SECTION, WAIT, EVENT, PROCESS, SLOT];
 
 /// The entry by which a component raises an arrival.
 fn raise_of(root: &Program, name: &str) -> Result<u64, ImageError> {

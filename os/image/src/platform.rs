@@ -6,7 +6,8 @@ use crate::layout::Layout;
 use crate::monitors;
 use crate::parts::{Part, Parts, SCHEDULER};
 use crate::size::pages;
-use crate::wire::Stored;
+use crate::slots;
+use crate::wire::stored;
 use crate::Request;
 use tactus_abi::image::{pci, role, MemoryKind, ThreadKind, NO_COMPONENT, WRITABLE};
 use tactus_abi::layout::{
@@ -66,6 +67,13 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, request: &Request) -> 
         let number = parts.numbers[*place];
         placed.told[number] = bytes.len() as u64;
         let memory = layout.in_place(bytes);
+        layout.map(number as u32, memory, TOLD, 0);
+    }
+    if let Some((place, _)) = system.loader() {
+        let number = parts.numbers[place];
+        let bytes = slots::table(system, &parts.numbers, request.slots, &layout.colouring.windows);
+        placed.told[number] = bytes.len() as u64;
+        let memory = layout.in_place(&bytes);
         layout.map(number as u32, memory, TOLD, 0);
     }
     placed
@@ -128,6 +136,7 @@ fn card(parts: &Parts, system: &System, number: usize) -> ComponentCard {
         card.waits = restart.waits.into();
     }
     late::describe(&mut card, system, place);
+    slots::describe(&mut card, system, place);
     card
 }
 
@@ -171,7 +180,8 @@ fn components(layout: &mut Layout, placed: &mut Placed) {
     let memory = layout.in_place(&bytes);
     for number in 0..placed.cards.len() {
         let restarts = placed.cards.iter().any(|card| card.restarted_by == number as u32);
-        let role = placed.cards[number].role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE);
+        let silent = role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE | role::SLOT;
+        let role = placed.cards[number].role & !silent;
         if role != 0 || restarts {
             placed.sees_components[number] = true;
             let memory = if layout.memories[memory as usize].colours == 0 { memory } else { layout.again(memory) };
@@ -263,10 +273,4 @@ fn device(layout: &mut Layout, driver: u32, address: u64, it: &Device) -> Device
         dma_bytes: it.dma,
         configuration: if pci.is_some() { address + DEVICE_CONFIGURATION } else { 0 },
     }
-}
-
-pub(crate) fn stored<T: Stored>(all: &[T]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    all.iter().for_each(|it| it.put(&mut bytes));
-    bytes
 }

@@ -76,6 +76,11 @@ impl Program {
         Program { entry: PROGRAM, stretches: vec![code], services, sequences: [[0; 2]; MAX_SEQUENCES] }
     }
 
+    /// None: that of a slot comes while the system runs.
+    pub fn none() -> Program {
+        Program { entry: PROGRAM, stretches: Vec::new(), services: Vec::new(), sequences: [[0; 2]; MAX_SEQUENCES] }
+    }
+
     /// The address of the service with this name.
     pub fn service(&self, name: &str) -> Option<u64> {
         self.services.iter().find(|(own, _)| own == name).map(|(_, entry)| *entry)

@@ -14,6 +14,8 @@ use tactus_time::{CoreId, Duration, TaskId};
 
 /// Stack of a thread in one of the user's components (bytes).
 pub const USER_STACK: u64 = 16 << 10;
+/// Stack of the loader's thread, which verifies signatures (bytes).
+pub(crate) const LOADER_STACK: u64 = 48 << 10;
 /// Stack of a thread in the scheduler and in the built-in workload (bytes).
 pub const SYSTEM_STACK: u64 = 8 << 10;
 /// The least heap of the scheduler (bytes): what its policy allocates while it is set up. Four times the length of

@@ -6,6 +6,7 @@ mod fault;
 mod monitors;
 mod platform;
 mod ports;
+mod slots;
 mod space;
 
 use crate::parsed::Parsed;
@@ -29,10 +30,12 @@ pub fn verify(bytes: &[u8]) -> Result<Parsed, VerifyError> {
     space::entries(&image)?;
     space::stacks(&image, &uses, &reach)?;
     platform::mapped(&image, &uses)?;
+    slots::mapped(&image, &uses)?;
     contents::read(&mut image, bytes)?;
     monitors::check(&image, bytes)?;
     platform::told(&image, bytes)?;
     ports::told(&image, bytes)?;
+    slots::told(&image, bytes)?;
     Ok(image)
 }
 
@@ -50,6 +53,7 @@ fn components(image: &Parsed) -> Result<(), VerifyError> {
         let plans = platform::plans(image, number);
         check((it.grants == 0) == plans, "has no grant, or is the scheduler and has one")?;
         platform::component(image, number)?;
+        slots::component(image, number)?;
         next += u64::from(it.grants);
     }
     rule(next == image.grants.len() as u64, Part::Header, 0, "counts grants that belong to nobody, or too few")

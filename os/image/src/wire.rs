@@ -5,6 +5,7 @@ use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread};
 use tactus_abi::layout::{MAX_GRANTS, MAX_SEQUENCES};
 use tactus_abi::port::{PartitionCard, PortCard, ProcessCard};
 use tactus_abi::shared::{BufferCard, ComponentCard, DeviceCard, Info, Name, TaskCard, TaskPage, MISSES, NAME_BYTES};
+use tactus_abi::slot::{Label, LoadCard, LoaderHead, RightCard, SlotCard, LABEL_BYTES};
 
 /// A value with a stored form of fixed length.
 pub(crate) trait Stored: Sized {
@@ -14,6 +15,13 @@ pub(crate) trait Stored: Sized {
     fn put(&self, out: &mut Vec<u8>);
     /// Reads the stored form at the start of `bytes` and moves behind it; nothing if `bytes` is too short.
     fn take(bytes: &mut &[u8]) -> Option<Self>;
+}
+
+/// The stored forms of all of them.
+pub(crate) fn stored<T: Stored>(all: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    all.iter().for_each(|it| it.put(&mut bytes));
+    bytes
 }
 
 impl Stored for u32 {
@@ -56,6 +64,18 @@ impl Stored for [u64; MISSES] {
 
 impl Stored for Name {
     const BYTES: usize = NAME_BYTES;
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(*head)
+    }
+}
+
+impl Stored for Label {
+    const BYTES: usize = LABEL_BYTES;
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self);
     }
@@ -222,6 +242,30 @@ stored!(ComponentCard {
     load_length: u64,
     load_frame: u64,
 });
+stored!(LoaderHead { slots: u32, loads: u32, keys: u32, rights: u32 });
+stored!(SlotCard {
+    class: Label,
+    component: u32,
+    first_task: u32,
+    tasks: u32,
+    order: u32,
+    pages: u64,
+    heap: u64,
+    colours: u64,
+    set_back: u64,
+    budget: u64,
+    period: u64,
+    blackout: u64,
+    cost_of_job: u64,
+    older: u32,
+    first_key: u32,
+    keys: u32,
+    first_right: u32,
+    rights: u32,
+    processor: u32,
+});
+stored!(LoadCard { at: u64, slot: u32, unload: u32, offset: u64, bytes: u64 });
+stored!(RightCard { name: Label });
 stored!(BufferCard {
     name: Name,
     colours: u64,

@@ -32,7 +32,9 @@ pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError
         | role::COMPUTES
         | role::FLOATING_POINT
         | role::LATE
-        | role::DISK;
+        | role::DISK
+        | role::SLOT
+        | role::LOADER;
     check(it.role & !known == 0, "has a role that there is not")?;
     check(it.role & role::SCHEDULER == 0 || number != 0, "is the root scheduler and to be promoted")?;
     // Where others have their window, it has the trace.
@@ -193,7 +195,8 @@ pub(super) fn mapped(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
         let schedules = it.role & (role::ROOT | role::SCHEDULER) != 0;
         check(image.mapping_at(number, REGIONS).is_some() == schedules, "is a scheduler without regions")?;
         let restarts = image.components.iter().any(|other| other.restarted_by as usize == number);
-        let told = it.role & !(role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE) != 0 || restarts;
+        let silent = role::WINDOW | role::COMPUTES | role::FLOATING_POINT | role::LATE | role::SLOT;
+        let told = it.role & !silent != 0 || restarts;
         check(image.mapping_at(number, COMPONENTS).is_some() == told, "is not told of the others, or need not be")?;
         for [start, end] in it.sequences.into_iter().filter(|[_, end]| *end != 0) {
             let code = image.mappings.iter().any(|it| {
@@ -228,8 +231,9 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         check(card.first_upcall == threads(number, ThreadKind::Upcall).0, "has other upcall threads")?;
         let limited = card.restarts > 0 && card.restart_nanos > 0;
         let late = it.role & role::LATE != 0;
+        let slot = it.role & role::SLOT != 0;
         check(
-            (card.restarted_by != NO_COMPONENT) == (limited || late),
+            (card.restarted_by != NO_COMPONENT) == (limited || late || slot),
             "is restarted without a limit, or limited for nothing",
         )?;
         check(card.waits <= u32::from(limited), "waits for a restart that never comes")?;
@@ -261,6 +265,10 @@ fn buffers(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let mut rest = contents(image, bytes, number, BUFFERS);
         let mut window = it.colours;
+        if it.role & role::LOADER != 0 {
+            let slots = image.components.iter().filter(|other| other.restarted_by as usize == number);
+            window = slots.fold(window, |bits, slot| bits | slot.colours);
+        }
         for _ in 0..image.infos[number].buffers {
             let before = rest;
             let card = BufferCard::take(&mut rest).ok_or(VerifyError::Truncated { part: Part::Info })?;

@@ -367,7 +367,9 @@ pub(super) fn entries(image: &Parsed) -> Result<(), VerifyError> {
         })
     };
     for (number, it) in image.components.iter().enumerate() {
-        rule(is_code(number, it.entry), Part::Component, number, "begins where it has no code")?;
+        // A slot has none yet; where its programs begin the kernel looks at.
+        let holds = it.role & role::SLOT != 0 || is_code(number, it.entry);
+        rule(holds, Part::Component, number, "begins where it has no code")?;
     }
     for (number, it) in image.grants.iter().enumerate() {
         rule(is_code(it.component as usize, it.entry), Part::Grant, number, "leads to where there is no code")?;

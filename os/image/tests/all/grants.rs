@@ -113,6 +113,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         workload: &workload,
         components,
         told: &[],
+        slots: &[],
     };
     let files = programs(&system);
     assert!(build(&request(&[None], &files)).is_ok());

@@ -13,4 +13,5 @@ mod per_server;
 mod platform;
 mod programs;
 mod sections;
+mod slots;
 mod verify;

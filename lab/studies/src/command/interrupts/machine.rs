@@ -174,6 +174,7 @@ impl Guest {
             workload: &read("tactus-workload")?,
             components: &programs,
             told: &[],
+            slots: &[],
         })
         .map_err(machine)?;
 

@@ -5,7 +5,7 @@ pub mod elf;
 
 use elf::{Elf, Segment, EXECUTE, READ, WRITE};
 use std::path::PathBuf;
-use tactus_image::{build, fits, ChildScheduler, Image, ImageError, Request};
+use tactus_image::{build, fits, ChildScheduler, Image, ImageError, Request, SlotSupply};
 use tactus_model::{Body, Component, Demand, Grant, Machine, Platform, Policy, Rights, System, Task};
 use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
@@ -145,6 +145,15 @@ pub fn unfit(system: &System) -> Option<ImageError> {
     fits(&request(system, &promises, (&[], &[]), &[])).err()
 }
 
+/// What programs in slots are given.
+const SUPPLIES: [SlotSupply; 2] = [SlotSupply {
+    budget: Duration::from_millis(2),
+    period: Duration::from_millis(10),
+    blackout: Duration::from_millis(16),
+    earliest_deadline: true,
+    cost_of_job: Duration::from_micros(20),
+}; 2];
+
 fn request<'a>(
     system: &'a System,
     promises: &'a [Option<Bound>],
@@ -161,6 +170,7 @@ fn request<'a>(
         workload,
         components,
         told: &[],
+        slots: &SUPPLIES[..system.slots.len()],
     }
 }
 

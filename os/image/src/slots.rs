@@ -1,0 +1,126 @@
+//! Slots: what the component is that a program comes into, and what its loader is told.
+
+use crate::size::{pages, USER_STACK};
+use crate::wire::{stored, Stored};
+use crate::{ImageError, SlotSupply};
+use object::elf::EM_X86_64;
+use tactus_abi::image::role;
+use tactus_abi::layout::{MAX_THREADS, PAGE, WINDOW_PAGES};
+use tactus_abi::shared::{restart, ComponentCard};
+use tactus_abi::slot::{label, LoadCard, LoaderHead, RightCard, SlotCard};
+use tactus_model::{LoadKind, Slot, System};
+
+/// The most keys of a slot, which the loader has room for.
+const MOST_KEYS: usize = 8;
+
+/// The kernel's steps that set the slot's component back, but for the last one, with which it runs: its threads are looked at, and each
+/// of its own pages is filled anew.
+pub fn set_back_steps(slot: &Slot) -> u64 {
+    let own = slot.tasks.len() as u64 * USER_STACK + pages(slot.heap);
+    MAX_THREADS.div_ceil(restart::THREADS_PER_STEP) as u64 + own / PAGE
+}
+
+/// Tells in its card that the component is a slot, or fills slots.
+pub(crate) fn describe(card: &mut ComponentCard, system: &System, component: usize) {
+    let it = &system.components[component];
+    if it.rights.loader {
+        card.role |= role::LOADER | role::WINDOW;
+    }
+    if it.slot.is_some() {
+        card.role |= role::SLOT | role::WINDOW;
+        // Each program is a life of its own, and there is no limit.
+        (card.restarts, card.restart_nanos, card.waits) = (0, 0, 0);
+    }
+}
+
+/// That the loader has room for what it is to know, and a program for what a slot offers.
+pub(crate) fn fits(system: &System, supplies: &[SlotSupply]) -> Result<(), ImageError> {
+    if system.slots.len() != supplies.len() {
+        let (what, expected, found) = ("supplies, one for each slot", system.slots.len(), supplies.len());
+        return Err(ImageError::Incomplete { what, expected, found });
+    }
+    for slot in &system.slots {
+        let what = |what: &str| format!("{what} of slot {:?}", slot.name);
+        if slot.keys.len() > MOST_KEYS {
+            let (what, limit) = (what("the number of keys"), MOST_KEYS as u64);
+            return Err(ImageError::NoRoom { what, bytes: slot.keys.len() as u64, limit, remedy: "trust fewer keys" });
+        }
+        let (bytes, limit) = (slot.pages * PAGE, WINDOW_PAGES * PAGE);
+        if bytes > limit {
+            let remedy = "a program has 2 MiB at most: write less memory for the slot";
+            return Err(ImageError::NoRoom { what: what("the memory"), bytes, limit, remedy });
+        }
+    }
+    Ok(())
+}
+
+/// What the loader is told: see [`tactus_abi::slot`]. `numbers`: those of the user's components, by their places; `colours`: of their windows.
+pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply], colours: &[u64]) -> Vec<u8> {
+    let (mut keys, mut rights): (Vec<u8>, Vec<RightCard>) = (Vec::new(), Vec::new());
+    let mut cards = Vec::new();
+    for (slot, supply) in system.slots.iter().zip(supplies) {
+        let uses = &system.components[slot.component].uses;
+        let number = numbers[slot.component];
+        cards.push(SlotCard {
+            class: label(&slot.class),
+            component: number as u32,
+            first_task: slot.tasks.start as u32,
+            tasks: slot.tasks.len() as u32,
+            order: supply.earliest_deadline.into(),
+            pages: slot.pages,
+            heap: slot.heap,
+            colours: colours[number],
+            set_back: set_back_steps(slot),
+            budget: supply.budget.as_nanos(),
+            period: supply.period.as_nanos(),
+            blackout: supply.blackout.as_nanos(),
+            cost_of_job: supply.cost_of_job.as_nanos(),
+            older: slot.older.into(),
+            first_key: (keys.len() / 32) as u32,
+            keys: slot.keys.len() as u32,
+            first_right: rights.len() as u32,
+            rights: uses.len() as u32,
+            processor: EM_X86_64.0.into(),
+        });
+        keys.extend(slot.keys.iter().flatten());
+        rights.extend(uses.iter().map(|grant| RightCard { name: label(&grant.name) }));
+    }
+    let fixed = LoaderHead::BYTES
+        + cards.len() * SlotCard::BYTES
+        + system.loads.len() * LoadCard::BYTES
+        + keys.len()
+        + rights.len() * RightCard::BYTES;
+    let (mut loads, mut packages): (Vec<LoadCard>, Vec<u8>) = (Vec::new(), Vec::new());
+    for load in &system.loads {
+        let mut card =
+            LoadCard { at: load.at.as_nanos(), slot: load.slot as u32, unload: 0, offset: fixed as u64, bytes: 0 };
+        match &load.what {
+            LoadKind::Unload => card.unload = 1,
+            LoadKind::Load { bytes, .. } => {
+                // What comes several times lies there once.
+                let same = system.loads.iter().zip(&loads).find_map(|(other, card)| match &other.what {
+                    LoadKind::Load { bytes: other, .. } if other == bytes => Some(*card),
+                    _ => None,
+                });
+                let at = same.map_or_else(
+                    || {
+                        packages.extend(bytes.iter());
+                        (fixed + packages.len() - bytes.len()) as u64
+                    },
+                    |card: LoadCard| card.offset,
+                );
+                (card.offset, card.bytes) = (at, bytes.len() as u64);
+            }
+        }
+        loads.push(card);
+    }
+    let [slots, count, known, asked] =
+        [cards.len(), loads.len(), keys.len() / 32, rights.len()].map(|count| count as u32);
+    let mut out = stored(&[LoaderHead { slots, loads: count, keys: known, rights: asked }]);
+    out.extend(stored(&cards));
+    out.extend(stored(&loads));
+    out.extend(keys);
+    out.extend(stored(&rights));
+    out.extend(packages);
+    out
+}
