@@ -2,4 +2,4 @@
 #![no_std]
 #![no_main]
 
-tactus_sched::root_scheduler! { tactus_policy::programs::Trees, processes }
+tactus_sched::root_scheduler! { tactus_policy::programs::Trees, processes, slots }

@@ -21,8 +21,10 @@ mod observe;
 mod ports;
 mod process;
 mod quota;
+mod reports;
 mod sections;
 mod short_way;
+mod slot;
 mod start;
 mod state;
 mod verdict;
@@ -34,6 +36,7 @@ use crate::runtime::{
 };
 use core::marker::PhantomData;
 pub use process::tell as process;
+pub use slot::tell as slot;
 use state::{system, System};
 pub use state::{Core, CoreState, RootProgram};
 use tactus_policy::{Decision, EventCall, Input, Policy};
@@ -44,14 +47,14 @@ use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter
 use tactus_rt::time::{CoreId, CoreSet, Instant, TaskId};
 use tactus_rt::{calls, clock, Caller};
 
-/// Makes a program a root scheduler that decides by this policy; one of partitions knows `processes`.
+/// Makes a program a root scheduler that decides by this policy; one of trees knows `processes` and `slots`.
 #[macro_export]
 macro_rules! root_scheduler {
     ($policy:ty) => {
         $crate::root_scheduler! { @program $policy: complete raise section wait event }
     };
-    ($policy:ty, processes) => {
-        $crate::root_scheduler! { @program $policy: complete raise section wait event process }
+    ($policy:ty, processes, slots) => {
+        $crate::root_scheduler! { @program $policy: complete raise section wait event process slot }
     };
     (@program $policy:ty: $($service:ident)*) => {
         /// This program.
@@ -98,11 +101,13 @@ const WAITS: u64 = 1 << 21;
 const ASKS: u64 = 1 << 22;
 /// It signals or awaits events: which, stands in the core's state.
 const CALLS: u64 = 1 << 23;
+/// The loader has told of a slot: what, stands in the core's state.
+const SLOTTED: u64 = 1 << 24;
 /// What is looked at before anything else: it concerns components and devices.
 const RARE: u64 = event::FAULT | event::RESTARTED | event::LINE | event::RUN_ENDS | event::VIOLATION;
 /// Events for the policy; the rest is for the scheduler itself.
 const FOR_POLICY: u64 =
-    COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | BEGUN | event::NOTIFY | event::TIMER;
+    COMPLETED | REMOVED | ARRIVED | UNLOCKED | WAITS | ASKS | CALLS | SLOTTED | BEGUN | event::NOTIFY | event::TIMER;
 
 /// The kernel has events for this core.
 #[inline(always)]
@@ -367,7 +372,7 @@ impl<R: RootProgram> Role for Root<R> {
 /// The policy's next event, and the bit of `due` that it answers.
 #[inline(always)]
 fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason, u64)> {
-    if due & (BEGUN | REMOVED | COMPLETED | UNLOCKED | WAITS | ASKS | CALLS | ARRIVED | event::NOTIFY) == 0 {
+    if due & (FOR_POLICY & !event::TIMER) == 0 {
         // An older timer may expire when its cause has been handled: then nothing is due.
         return (look.now >= state.wake).then_some((EntryReason::Timer, event::TIMER));
     }
@@ -385,6 +390,8 @@ fn next(state: &CoreState, due: u64, look: ClockReading) -> Option<(EntryReason,
         (EntryReason::Signal, CALLS)
     } else if due & ASKS != 0 {
         (EntryReason::Lock, ASKS)
+    } else if due & SLOTTED != 0 {
+        (EntryReason::Slot, SLOTTED)
     } else if due & ARRIVED != 0 {
         let last = !state.arrivals.are_more_than_one_call();
         (EntryReason::Arrival, if last { ARRIVED } else { 0 })
@@ -557,6 +564,9 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
         if P::RESOURCES && reason == EntryReason::Signal {
             let calls = core::mem::take(&mut state.event_calls);
             writer = tell_calls(policy, own, (state.running, calls), (writer, core), look.now);
+        }
+        if P::RESOURCES && reason == EntryReason::Slot {
+            writer = slot::pass_on((policy, own), state, (writer, core), look.now);
         }
         if P::RESOURCES && !state.sections.is_empty() {
             let running = state.running;

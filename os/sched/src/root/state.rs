@@ -7,9 +7,11 @@ use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::ports::Channel;
 use crate::root::quota::{quotas, Quotas};
+use crate::root::reports::Reports;
 use crate::root::sections::{none_reported, Reported};
 use crate::root::yielding::{self, Counter};
 use crate::runtime::{ClockReading, JobCounts, Next};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_policy::{Decision, EventCall, Policy, PolicyConfig, PolicySpec, ResourceProtocol, Sampler};
@@ -144,6 +146,8 @@ pub struct CoreState {
     pub sections: Vec<Reported>,
     /// Whether resources are handed over by inheritance, which has a short way.
     pub hands_over: bool,
+    /// What the loader has told; nothing where there are no slots.
+    pub slots: Option<Box<Reports>>,
 }
 
 /// Whether nothing beside the policy's work is to be done at its decisions on the core.
@@ -212,6 +216,7 @@ impl CoreState {
             counter,
             sections: none_reported(&system.setup),
             hands_over: hands_over(&system.setup),
+            slots: Reports::new(&system.setup),
         };
         state.set_limit();
         state

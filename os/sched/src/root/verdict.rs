@@ -92,6 +92,12 @@ fn changed(counts: &mut [JobCounts], kind: EventKind, stored: Stored) {
     }
 }
 
+/// Whether the task is one of a slot: nothing is promised for it here, and its values come and go.
+fn is_in_slot(task: usize) -> bool {
+    let tactus_policy::PolicySpec::ReconfigurableTree(changing) = &system().setup.kind else { return false };
+    changing.slots.iter().any(|slot| task.checked_sub(slot.first.index()).is_some_and(|n| n < usize::from(slot.tasks)))
+}
+
 /// Whether jobs of the task may end on a core that does not know from when on they were released: where time does not release
 /// them, and where cores go through changes together.
 fn is_for_the_host(task: usize) -> bool {
@@ -197,7 +203,7 @@ pub fn print<P: Policy>(cores: &PerCore<Core<P>>) -> bool {
             let counts = total(cores, task);
             any = true;
             jobs += counts.finished - counts.idle;
-            if (made > 0 || !changes) && is_for_the_host(task) {
+            if is_in_slot(task) || (made > 0 || !changes) && is_for_the_host(task) {
                 promises.left_out += usize::from(card.promise != 0);
                 promises.made += usize::from(card.promise != 0);
                 continue;
