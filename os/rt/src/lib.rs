@@ -55,6 +55,7 @@ pub mod sequences;
 mod service;
 mod signal;
 mod single;
+pub mod slots;
 pub mod spend;
 #[cfg(feature = "virtio")]
 pub mod virtio;

@@ -90,7 +90,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What a component may import.
-const OF_COMPONENTS: [&str; 9] = [
+const OF_COMPONENTS: [&str; 10] = [
     "os/rt",
     "os/sched",
     "crates/sync",
@@ -99,6 +99,7 @@ const OF_COMPONENTS: [&str; 9] = [
     "crates/disk",
     "crates/cache",
     "crates/network",
+    "crates/package",
     "crates/structures",
 ];
 
