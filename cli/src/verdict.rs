@@ -18,6 +18,14 @@ pub fn text(summary: &Summary) -> String {
     for change in &summary.changes {
         text += &changed(change);
     }
+    for slot in &summary.slots {
+        text += &format!("slot {}: {}\n", slot.name, slot.words());
+        for (load, why) in slot.refused() {
+            let at = load.decided.map_or(String::new(), |time| format!(" at {time}"));
+            text += &lines::bad(format!("slot {}: refused{at}: {why}", slot.name));
+            text.push('\n');
+        }
+    }
     for culprit in &summary.culprits {
         let task = culprit.task.as_deref().map(|task| format!(" in task {task}")).unwrap_or_default();
         let (core, time) = (culprit.core, culprit.time);

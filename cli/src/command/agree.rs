@@ -332,7 +332,7 @@ fn judge(
     // What is raised on the machine, a free simulation does not know.
     let outside = system.scheduling.places.iter().any(|place| place.raised_by.is_some());
     if single && !outside {
-        let steps = system.job_steps();
+        let steps = promised.job_steps(system);
         let work = ((demand, Vec::new()), steps.clone());
         let free = simulate_with_steps(&promised.setup, system.duration, work.0, work.1, &Costs::default())
             .map_err(|error| machine(&error))?;

@@ -126,7 +126,7 @@ fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> R
             (*task, Box::new(all.iter().copied()))
         });
         let arrivals = arrivals(system, listed).into_iter().chain(of_handlers).collect();
-        let (demands, steps) = ((demand, arrivals), system.job_steps());
+        let (demands, steps) = ((demand, arrivals), promised.job_steps(system));
         let trace = tactus_sim::simulate_with_steps(&promised.setup, system.duration, demands, steps, costs)
             .map_err(|error| Failure::Input(format!("{}: {error}", system.source.display())))?;
         if system.monitors.iter().all(|it| !matches!(it.action, Action::Run(_))) {

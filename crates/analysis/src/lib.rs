@@ -28,9 +28,9 @@ pub mod uniprocessor;
 pub mod utilisation;
 
 pub use check::{
-    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, AdmissionVerdict, CacheDelay,
-    ChainVerdict, ChannelVerdict, Check, CoreLoad, Declared, Finding, Growth, Reloads, TaskCheck, TaskVerdict,
-    Unassigned,
+    assignment, check, check_with_cache, sensitivity, sensitivity_with_cache, slot_supplies, AdmissionVerdict,
+    CacheDelay, ChainVerdict, ChannelVerdict, Check, CoreLoad, Declared, Finding, Growth, Reloads, SlotSupply,
+    TaskCheck, TaskVerdict, Unassigned,
 };
 pub use colouring::{colouring, Colouring, ColouringError};
 pub use disk::{disks, DiskCheck, DiskClientVerdict};

@@ -9,10 +9,11 @@ use crate::{Scheduling, System, Task};
 use tactus_time::{CoreId, CoreSet, Duration, Level};
 
 impl System {
-    /// Whether the part is absent at the start: the first change of it adds it.
+    /// Whether the part is absent at the start: the first change of it adds it, or it is a task of a slot.
     pub fn begins_absent(&self, part: Part) -> bool {
         let first = self.scheduling.changes.iter().find(|change| change.part == part);
-        first.is_some_and(|change| change.action == Action::Add)
+        let reserved = matches!(part, Part::Task(n) if self.slot_of(n).is_some());
+        reserved || first.is_some_and(|change| change.action == Action::Add)
     }
 
     /// The cores that the part is on.

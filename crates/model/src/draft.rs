@@ -7,6 +7,7 @@ use crate::{
     SampledEvent, Schedulers, ServerKind, TaskOrder,
 };
 use std::path::PathBuf;
+use std::sync::Arc;
 use tactus_monitor::Specification;
 use tactus_time::{Duration, Level};
 
@@ -82,6 +83,8 @@ pub(crate) struct Draft {
     pub resources: Vec<DraftResource>,
     pub events: Vec<EventRule>,
     pub changes: Vec<DraftChange>,
+    pub slots: Vec<DraftSlot>,
+    pub loads: Vec<DraftLoad>,
     pub monitors: Vec<DraftMonitor>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
@@ -323,6 +326,37 @@ pub(crate) enum DraftDemand {
     Level(Level),
 }
 
+pub(crate) struct DraftSlot {
+    pub place: Location,
+    /// For messages: `slot "guest"`.
+    pub subject: String,
+    pub name: Given<String>,
+    pub server: Given<String>,
+    pub memory: Given<u64>,
+    pub heap: Given<u64>,
+    pub tasks: Given<u64>,
+    pub class: Given<String>,
+    pub uses: Vec<At<DraftGrant>>,
+    pub keys: Vec<At<[u8; 32]>>,
+    pub older: Given<bool>,
+}
+
+/// A load, or an unload, which has no package.
+pub(crate) struct DraftLoad {
+    pub place: Location,
+    /// For messages: `load number 2`.
+    pub subject: String,
+    pub at: Given<Duration>,
+    pub slot: Given<String>,
+    pub package: Option<Given<DraftPackage>>,
+}
+
+/// A package, as it is in its file.
+pub(crate) struct DraftPackage {
+    pub path: PathBuf,
+    pub bytes: Arc<[u8]>,
+}
+
 pub(crate) struct DraftMonitor {
     pub place: Location,
     /// For messages: `monitor "order"`.
@@ -357,6 +391,8 @@ pub(crate) struct DraftComponent {
     pub uses: Vec<At<DraftGrant>>,
     pub colours: Vec<At<u64>>,
     pub rights: DraftRights,
+    /// The slot whose programs it is, by its place.
+    pub slot: Option<usize>,
 }
 
 /// What a component may do beside calls.
@@ -370,6 +406,7 @@ pub(crate) struct DraftRights {
     pub ticks: Given<Duration>,
     pub console: Given<bool>,
     pub memory_manager: Given<bool>,
+    pub loader: Given<bool>,
     pub floating_point: Given<bool>,
     pub heap: Given<u64>,
     pub heap_by_colour: Given<bool>,
@@ -435,6 +472,7 @@ pub(crate) struct DraftDevice {
 }
 
 /// `name = "component.service"`.
+#[derive(Clone)]
 pub(crate) struct DraftGrant {
     pub name: String,
     pub provider: String,

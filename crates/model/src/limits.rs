@@ -46,6 +46,20 @@ pub const MAX_SWITCHES: usize = 64;
 pub const MAX_START_FRAME: u64 = 1_000_000;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;
+/// The most slots of one system.
+pub const MAX_SLOTS: usize = 8;
+/// The most memory of the program in a slot.
+pub const MAX_SLOT_MEMORY: u64 = 2 << 20;
+/// Steps of the kernel that look at a slot's threads when it is set back.
+pub const SET_BACK_THREADS: u64 = 33;
+/// Pages of the stack of a thread in a component of the user's own.
+pub const STACK_PAGES: u64 = 4;
+/// The most tasks of a slot.
+pub const MAX_SLOT_TASKS: usize = 32;
+/// The most loads and unloads that a file asks for.
+pub const MAX_LOADS: usize = 1_000;
+/// The largest package (bytes).
+pub const LARGEST_PACKAGE: u64 = 4 << 20;
 /// The most channels of one system.
 pub const MAX_CHANNELS: usize = 64;
 /// The longest message of a channel (bytes).

@@ -42,6 +42,15 @@ impl System {
         let services = self.services.iter().map(|service| service.steps(self)).collect();
         let sampled = self.tasks.iter().enumerate().map(|(n, task)| self.scheduling.sampled_of(n, task.core)).collect();
         let programs = self.scheduling.programs.clone();
-        JobSteps { sections: self.critical_sections(), waits, programs, services, misses, write_backs, sampled }
+        JobSteps {
+            sections: self.critical_sections(),
+            waits,
+            programs,
+            services,
+            misses,
+            write_backs,
+            sampled,
+            loader: None,
+        }
     }
 }

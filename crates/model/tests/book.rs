@@ -9,7 +9,7 @@ fn page() -> String {
 }
 
 /// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
-const PARTS: [(&str, &str); 17] = [
+const PARTS: [(&str, &str); 20] = [
     ("[system]", "[system]\nzzz = 1"),
     ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
     ("[machine]", "[machine]\nzzz = 1"),
@@ -17,6 +17,9 @@ const PARTS: [(&str, &str); 17] = [
     ("[[server]]", "[[server]]\nzzz = 1\nkind = 'zzz'"),
     ("[[partition]]", "[[partition]]\nzzz = 1\nload = 'zzz'\nwindows = [{ zzz = 1 }]"),
     ("[[change]]", "[[change]]\nzzz = 1"),
+    ("[[slot]]", "[[slot]]\nzzz = 1"),
+    ("[[load]]", "[[load]]\nzzz = 1"),
+    ("[[unload]]", "[[unload]]\nzzz = 1"),
     (
         "[[task]]",
         "[[task]]\nzzz = 1\noverrun = 'zzz'\nearly = 'zzz'\nrelease = 'zzz'\nexecution = { zzz = 1 }\nactual = { zzz = 1 }",

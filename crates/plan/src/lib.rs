@@ -11,7 +11,9 @@ mod reconfiguration;
 mod resources;
 mod run_plan;
 mod server_rules;
+mod slots;
 
 pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;
+pub use slots::{offers, PlannedLoad, SlotOffer};

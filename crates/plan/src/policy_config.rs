@@ -57,7 +57,7 @@ pub fn setup_with(system: &System, tables: Vec<Table>, allowances: &[Duration], 
         Task { level, core, offset, period, deadline, budget }
     });
     let kind = match kind {
-        PolicySpec::Servers(tree) if !system.scheduling.changes.is_empty() => {
+        PolicySpec::Servers(tree) if !system.scheduling.changes.is_empty() || !system.slots.is_empty() => {
             PolicySpec::ReconfigurableTree(reconfiguration::changing(system, tree, rulings))
         }
         PolicySpec::Mc2(mc2) if !system.scheduling.changes.is_empty() => {

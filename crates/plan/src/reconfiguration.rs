@@ -8,7 +8,7 @@ use crate::policy_config::{allowance, budget, Admission};
 use tactus_model::{self as model, System, SystemRevision};
 use tactus_policy::{
     Action, Alteration, Change, DualNow, Mc2, Mc2Now, Mixed, MixedOrder, Part, Protocol, Reconfigurable,
-    ReconfigurableTree, Tree,
+    ReconfigurableTree, SlotTasks, Tree,
 };
 use tactus_time::{CoreId, Duration, Level, TaskId};
 
@@ -18,7 +18,10 @@ pub(crate) fn changing(system: &System, tree: Tree, rulings: &[Admission]) -> Re
     let tasks = (0..system.tasks.len()).map(model::Part::Task);
     let servers = (0..system.scheduling.servers.len()).map(model::Part::Server);
     let absent = tasks.chain(servers).filter(|part| system.begins_absent(*part)).map(part).collect();
-    ReconfigurableTree { tree, absent, changes, slots: Vec::new(), protocol: Protocol::IdleInstant }
+    let tasks =
+        |slot: &model::Slot| SlotTasks { first: TaskId(slot.tasks.start as u16), tasks: slot.tasks.len() as u16 };
+    let slots = system.slots.iter().map(tasks).collect();
+    ReconfigurableTree { tree, absent, changes, slots, protocol: Protocol::IdleInstant }
 }
 
 /// Each change as a policy makes it, and what `effect` tells of the system after it.

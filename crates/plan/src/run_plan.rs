@@ -2,19 +2,22 @@
 //! run takes, on whatever machine and from whichever front end.
 
 use crate::costs::CostModel;
+use crate::slots::{self, PlannedLoad, SlotOffer};
 use crate::{disk, resources};
 use crate::{setup_with, tree_view, Admission};
 use tactus_analysis::{AdmissionVerdict, ChainVerdict, Check, DiskCheck, TaskCheck};
 use tactus_disk::DiskSetup;
 use tactus_model::{
     policy_label, Body, Change, Channel, ChannelKind, Demand, Part, Partition, Policy, Schedulers, Scheduling, Server,
-    System, SystemRevision, Task,
+    Slot, System, SystemRevision, Task,
 };
 use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
-use tactus_task::{Release, WaitLimit};
+use tactus_task::{JobSteps, LoaderSteps, Release, SlotLoad, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
-use tactus_trace::{Action, ChainView, ChangeView, Changes, Now, PartitionView, ServiceView, Target, TaskView, View};
+use tactus_trace::{
+    Action, ChainView, ChangeView, Changes, LoadView, Now, PartitionView, ServiceView, SlotView, Target, TaskView, View,
+};
 
 /// A system ready to be executed, and what was promised for it.
 #[derive(Clone, Debug)]
@@ -27,8 +30,19 @@ pub struct RunPlan {
     pub disks: Vec<DiskCheck>,
     /// What the disks are made from; fewer than there are if one cannot be surveyed.
     pub disk_setups: Vec<DiskSetup>,
+    /// What each slot offers, in file order.
+    pub slots: Vec<SlotOffer>,
+    /// What the loader does in its jobs, if there is one.
+    pub loader: Option<LoaderSteps>,
     /// What the check found, each with where and its remedy, for the terminal and the report alike.
     pub findings: Vec<String>,
+}
+
+impl RunPlan {
+    /// What jobs of the built-in workload and of the loader do beside executing.
+    pub fn job_steps(&self, system: &System) -> JobSteps {
+        JobSteps { loader: self.loader.clone(), ..system.job_steps() }
+    }
 }
 
 /// What follows from a check that counted these costs. Disks are checked here.
@@ -36,6 +50,7 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
     let costs = costs.into();
     let entry = tactus_analysis::overhead::entry(&costs.counted);
     let disks = tactus_analysis::disks(system);
+    let offers = slots::offers(system, &costs.counted);
     let allowances = check.allowances.clone();
     let ruled = |ruling: &AdmissionVerdict| Admission {
         admitted: ruling.admitted(),
@@ -65,8 +80,9 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
             let view =
                 TaskView { assumed: assumed_through(slowed, check, n, work), ..task_view(task, verdict, work, budget) };
             // The judge looks for the changes of a task on its core.
-            let core =
-                view.core.or_else(|| core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty()));
+            let core = view.core.or_else(|| {
+                core_of_server(system, Part::Task(n)).filter(|_| !check.changes.is_empty() || !system.slots.is_empty())
+            });
             let releases = system.scheduling.places.get(n).map_or(Release::Periodic, |place| place.release);
             TaskView { core, releases, waits: scheduling.wait_limit(n), ..view }
         });
@@ -81,9 +97,11 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
         tree: tree_view(&setup).map(|tree| named(TreeView { per_server, ..tree }, system)),
         chains: check.chains.iter().map(|chain| chain_view(system, chain)).collect(),
         services: services(system),
-        changes: (!check.changes.is_empty()).then(|| changes(system, check, &setup, &allowances)),
+        changes: (!check.changes.is_empty() || !system.slots.is_empty())
+            .then(|| changes(system, check, &setup, &allowances)),
         disks: disk::views(system, &disks),
         partitions: partitions(system),
+        slots: Vec::new(),
         monitors: system.monitors.clone(),
         servers: servers(system),
         heaps: Vec::new(),
@@ -91,7 +109,9 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
         uncounted: costs.leaves_out(system),
     };
     let disk_setups = disk::setups(system, &disks);
-    RunPlan { setup, view, disks, disk_setups, findings: findings(system, check) }
+    let (loader, planned) = slots::loads(system, &offers).unzip();
+    let view = View { slots: slot_views(system, loader.as_ref(), &planned.unwrap_or_default()), ..view };
+    RunPlan { setup, view, disks, disk_setups, slots: offers, loader, findings: findings(system, check) }
 }
 
 /// The names of the servers by their places in the tree, where events of monitors may name one.
@@ -115,6 +135,34 @@ fn services(system: &System) -> Vec<ServiceView> {
         every: (0..service.clients.len()).map(|client| service.every(client, system)).collect(),
     };
     system.services.iter().map(one).collect()
+}
+
+/// The slots and what is to come into them, as the judge reads them.
+fn slot_views(system: &System, loader: Option<&LoaderSteps>, planned: &[PlannedLoad]) -> Vec<SlotView> {
+    let jobs = loader.map(LoaderSteps::jobs).unwrap_or_default();
+    let loads = loader.map_or(&[][..], |loader| &loader.loads);
+    let load = |(n, (load, plan)): (usize, (&SlotLoad, &PlannedLoad))| LoadView {
+        number: n,
+        at: load.at,
+        job: jobs[n],
+        told: load.told.clone(),
+        program: plan.program.clone(),
+        tasks: plan.tasks.clone(),
+        refused: plan.refused.clone(),
+    };
+    let one = |(n, slot): (usize, &Slot)| SlotView {
+        name: slot.name.clone(),
+        tasks: slot.tasks.clone(),
+        loader: loader.map_or(TaskId(0), |loader| loader.task),
+        loads: loads
+            .iter()
+            .zip(planned)
+            .enumerate()
+            .filter(|(_, (load, _))| usize::from(load.slot) == n)
+            .map(load)
+            .collect(),
+    };
+    system.slots.iter().enumerate().map(one).collect()
 }
 
 /// The partitions, as the judge reads them.
@@ -163,6 +211,7 @@ fn changes(system: &System, check: &Check, setup: &PolicyConfig, allowances: &[D
         deadline: task.deadline,
         promise: promise((task, verdict)),
         budget: held(n).then(|| task.budget() + allowances[n]),
+        execution: None,
     };
     let start = system.tasks.iter().zip(&check.tasks).enumerate().map(one).collect();
     let requests: &[policy::Change] = match &setup.kind {

@@ -10,6 +10,7 @@ mod monitor;
 mod numbers;
 mod partition;
 mod service;
+mod slot;
 mod task;
 mod tree;
 
@@ -65,6 +66,9 @@ struct Stored {
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changes: Option<changes::Stored>,
+    /// Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    slots: Vec<slot::Stored>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disks: Vec<disk::Stored>,
@@ -131,6 +135,7 @@ impl Kept {
             services: view.services.iter().map(service::store).collect(),
             tree: view.tree.as_ref().map(tree::store),
             changes: view.changes.as_ref().map(changes::store),
+            slots: view.slots.iter().map(slot::store).collect(),
             disks: view.disks.iter().map(disk::store).collect(),
             partitions: view.partitions.iter().map(partition::store).collect(),
             monitors: view.monitors.iter().map(monitor::store).collect(),
@@ -172,6 +177,7 @@ impl Kept {
             chains,
             services: stored.services.into_iter().map(|it| service::restore(it, tasks)).collect::<Result<_, _>>()?,
             changes,
+            slots: stored.slots.into_iter().map(|it| slot::restore(it, tasks)).collect::<Result<_, _>>()?,
             disks: stored.disks.into_iter().map(disk::restore).collect(),
             partitions: stored
                 .partitions
@@ -204,11 +210,11 @@ mod tests {
     use super::*;
     use serde_json::Value;
     use tactus_monitor::{Action, Automaton, Monitor, Occurrence, Property, Transition};
-    use tactus_record::{EventKind, Record};
-    use tactus_task::{Bound, EarlyArrival, Overrun, Release, ServerKind, WaitLimit};
+    use tactus_record::{EventKind, Record, SlotRefusal};
+    use tactus_task::{Bound, EarlyArrival, Overrun, Release, ServerKind, SlotTaskValues, SlotTold, WaitLimit};
     use tactus_time::{CoreId, CoreSet, Instant, Level, TaskId};
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
-    use tactus_trace::{ChainView, ChangeView, Changes, Now, Target, TaskView};
+    use tactus_trace::{ChainView, ChangeView, Changes, LoadView, Now, SlotView, Target, TaskView};
 
     fn task(name: &str, level: Option<Level>, promise: Option<Bound>) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));
@@ -290,6 +296,7 @@ mod tests {
             deadline: Duration::from_nanos(8),
             promise,
             budget: Some(deadline),
+            execution: None,
         };
         let start = vec![now(None), now(Some(Bound::Tardiness(Duration::ZERO))), now(None)];
         let change = ChangeView {
@@ -392,6 +399,38 @@ mod tests {
             chains,
             services: vec![service],
             changes,
+            slots: vec![SlotView {
+                name: "guest".into(),
+                tasks: 1..2,
+                loader: TaskId(0),
+                loads: vec![
+                    LoadView {
+                        number: 3,
+                        at: deadline,
+                        job: 7,
+                        told: SlotTold::Loaded(vec![SlotTaskValues {
+                            task: TaskId(1),
+                            execution: Duration::from_nanos(2),
+                            demand: Duration::from_nanos(1),
+                            period: Duration::from_nanos(9),
+                            deadline,
+                            priority: 5,
+                        }]),
+                        program: Some("blink 1.0.0".into()),
+                        tasks: vec!["blink.flash".into()],
+                        refused: None,
+                    },
+                    LoadView {
+                        number: 4,
+                        at: deadline,
+                        job: 8,
+                        told: SlotTold::Refused(SlotRefusal::Full),
+                        program: None,
+                        tasks: Vec::new(),
+                        refused: Some("full".into()),
+                    },
+                ],
+            }],
             disks,
             partitions,
             monitors,

@@ -25,6 +25,7 @@ pub(crate) fn section(view: &View, summary: &Summary, extra: &Details) -> String
     findings(&mut out, view, extra);
     culprits(&mut out, summary, extra);
     changes(&mut out, summary);
+    slots(&mut out, summary);
     void(&mut out, summary);
     console(&mut out, extra);
     out.push_str("</section>\n");
@@ -238,6 +239,22 @@ fn changes(out: &mut String, summary: &Summary) {
                 change.core
             ),
         );
+    }
+    out.push_str("</ul></details>\n");
+}
+
+/// What was in each slot and when, and what was refused.
+fn slots(out: &mut String, summary: &Summary) {
+    if summary.slots.is_empty() {
+        return;
+    }
+    out.push_str("<details class=\"void\" open><summary>Slots</summary>\n<ul>\n");
+    for slot in &summary.slots {
+        put(out, format_args!("<li><strong>{}</strong>: {}</li>\n", escape(&slot.name), escape(&slot.words())));
+        for (load, why) in slot.refused() {
+            let at = load.decided.map_or(String::new(), |time| format!(" at {}", at(time)));
+            put(out, format_args!("<li>{}: refused{at}: {}</li>\n", escape(&slot.name), escape(why)));
+        }
     }
     out.push_str("</ul></details>\n");
 }

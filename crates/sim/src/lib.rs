@@ -12,6 +12,7 @@ mod bodies;
 pub mod compare;
 pub mod disk;
 mod keep;
+mod loader;
 pub mod lockstep;
 mod machine;
 mod misses;
@@ -138,6 +139,7 @@ fn run<S: Sink>(
     simulation.wait(steps.waits);
     simulation.go_through(steps.programs);
     simulation.serve(steps.services);
+    simulation.load(steps.loader);
     simulation.miss(steps.misses);
     simulation.write_back(steps.write_backs);
     simulation.sample(setup, steps.sampled);

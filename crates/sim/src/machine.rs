@@ -13,6 +13,7 @@
 //! when its charge reaches its demand, as the kernel's workloads do it.
 
 use crate::bodies::Bodies;
+use crate::loader::Loader;
 use crate::misses::Misses;
 use crate::sampling::Counters;
 use crate::sections::Programs;
@@ -21,7 +22,7 @@ use crate::waits::Waits;
 use std::fmt;
 use tactus_policy::{Event, Input, Policy, PolicyConfig, Running, MAX_ARRIVALS};
 use tactus_record::{EntryReason, EventKind, InputKind, Record, Sink};
-use tactus_task::{Costs, CriticalSection, EventCall, Program, ServiceSteps, Wait};
+use tactus_task::{Costs, CriticalSection, EventCall, LoaderSteps, Program, ServiceSteps, Wait};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// A machine and a policy on it, at some point of a run.
@@ -34,6 +35,7 @@ pub struct Simulation<'p, P: Policy, D> {
     sources: Vec<ArrivalSource<'p>>,
     programs: Programs,
     services: Services,
+    loader: Loader,
     waits: Waits,
     bodies: Bodies,
     misses: Misses,
@@ -211,6 +213,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             sources: Vec::new(),
             programs: Programs::default(),
             services: Services::default(),
+            loader: Loader::default(),
             waits: Waits::default(),
             bodies: Bodies::default(),
             misses: Misses::default(),
@@ -255,6 +258,11 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
     /// Lets jobs ask each other by messages.
     pub fn serve(&mut self, services: Vec<ServiceSteps>) {
         self.services = Services::new(services);
+    }
+
+    /// Lets programs come and go by the jobs of a loader.
+    pub fn load(&mut self, steps: Option<LoaderSteps>) {
+        self.loader = Loader::new(steps);
     }
 
     /// Lets jobs wait: by task, the waits of each of its jobs.
@@ -398,6 +406,8 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
             answer = self.services.answer(&running);
             if answer.is_some() {
                 (reason, event) = (EntryReason::Signal, Event::Signal);
+            } else if self.loader.tells(&running) {
+                (reason, event) = (EntryReason::Slot, Event::Slot);
             }
         }
         sink.record(Record {
@@ -458,6 +468,13 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
                 self.policy.input(&mut self.cores[index].state, Input::Event(call));
             }
         }
+        if reason == EntryReason::Slot {
+            let (policy, state) = (self.policy, &mut self.cores[index].state);
+            self.loader.tell((now, id), |record, input| {
+                sink.record(record);
+                input.into_iter().for_each(|input| policy.input(state, input));
+            });
+        }
         if let Some(running) = was.filter(|_| !matches!(reason, EntryReason::Start | EntryReason::Complete)) {
             let core = &mut self.cores[index];
             let (policy, decided) = (self.policy, core.decided);
@@ -499,7 +516,10 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         let locked = *self.policy.locked(&core.state);
         core.lock = decision.run.map_or(Instant::NEVER, |job| self.programs.next_lock(&job, now, locked));
         core.used = match &decision.run {
-            Some(job) => now.saturating_add(self.demands.of(job).saturating_sub(job.charged)),
+            Some(job) => {
+                let demand = self.loader.demand(job.task).unwrap_or_else(|| self.demands.of(job));
+                now.saturating_add(demand.saturating_sub(job.charged))
+            }
             None => Instant::NEVER,
         };
         // One that would begin when all is done is none.

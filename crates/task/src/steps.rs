@@ -1,6 +1,6 @@
 //! What jobs do beside executing.
 
-use crate::{CriticalSection, Program, Wait};
+use crate::{CriticalSection, LoaderSteps, Program, Wait};
 use alloc::vec::Vec;
 use tactus_record::RequestRules;
 use tactus_time::TaskId;
@@ -22,6 +22,8 @@ pub struct JobSteps {
     pub write_backs: Vec<u32>,
     /// How many of the events each causes that its core's counter counts for work that gives way to it, in all its execution.
     pub sampled: Vec<u32>,
+    /// What the loader does in its jobs, if there is one.
+    pub loader: Option<LoaderSteps>,
 }
 
 /// A service, as jobs of the built-in workload ask for it and give it: a client's job asks when it begins, if no request of the client is

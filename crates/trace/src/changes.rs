@@ -58,6 +58,24 @@ impl Stage {
         self.tasks.iter_mut().zip(&change.promises).for_each(|(it, promise)| it.promise = *promise);
     }
 
+    /// What becomes of it by a record of a slot: what is loaded has the values of the plan, and its deadline is promised to it.
+    fn take_slot(&mut self, view: &View, record: &Record) {
+        let Some(slot) = view.slots.get(record.job as usize) else { return };
+        let load = slot.loads.iter().find(|load| load.number as u64 == record.arg);
+        for task in slot.tasks.clone() {
+            let Some(it) = self.tasks.get_mut(task) else { continue };
+            let values = load.and_then(|load| load.values(TaskId(task as u16)));
+            let comes = values.filter(|_| record.kind == EventKind::SlotLoaded);
+            it.there = comes.is_some();
+            it.promise = None;
+            if let Some(values) = comes {
+                (it.period, it.deadline) = (values.period, values.deadline);
+                it.execution = Some(values.execution);
+                it.promise = Some(Bound::Response(values.deadline));
+            }
+        }
+    }
+
     /// The task as it is, with the servers around it.
     fn now(&self, view: &View, task: TaskId) -> Option<Now> {
         let own = self.tasks.get(task.index()).copied()?;
@@ -78,7 +96,7 @@ impl View {
     pub(crate) fn planned(&self, task: TaskId) -> Vec<Now> {
         let Some(changes) = &self.changes else {
             let TaskView { period, deadline, promise, budget, .. } = self.tasks[task.index()];
-            return vec![Now { there: true, period, deadline, promise, budget }];
+            return vec![Now { there: true, period, deadline, promise, budget, execution: None }];
         };
         let mut stage = Stage::first(self, changes);
         let mut all: Vec<Now> = stage.now(self, task).into_iter().collect();
@@ -86,6 +104,16 @@ impl View {
             stage.take(change);
             all.extend(stage.now(self, task));
         }
+        let loads = self.slots.iter().filter(|slot| slot.tasks.contains(&task.index())).flat_map(|slot| &slot.loads);
+        let values = loads.filter_map(|load| load.values(task));
+        all.extend(values.map(|values| Now {
+            there: true,
+            period: values.period,
+            deadline: values.deadline,
+            promise: Some(Bound::Response(values.deadline)),
+            budget: None,
+            execution: Some(values.execution),
+        }));
         all
     }
 
@@ -134,7 +162,7 @@ impl<'v> History<'v> {
         let on = |home: CoreSet| {
             let cores = home.iter().filter_map(|core| trace.cores.get(core.index()));
             let decided = |r: &&Record| match r.kind {
-                EventKind::ChangeApplied => true,
+                EventKind::ChangeApplied | EventKind::SlotLoaded | EventKind::SlotUnloaded => true,
                 EventKind::ChangeRefused => r.arg != CHANGE_NOT_ADMITTED,
                 _ => false,
             };
@@ -143,6 +171,12 @@ impl<'v> History<'v> {
             let mut stages = vec![(Instant::ZERO, Stage::first(view, changes))];
             let mut refused = false;
             for r in decided {
+                if matches!(r.kind, EventKind::SlotLoaded | EventKind::SlotUnloaded) {
+                    let mut next = stages.last().map_or_else(|| Stage::first(view, changes), |(_, last)| last.clone());
+                    next.take_slot(view, r);
+                    stages.push((r.time, next));
+                    continue;
+                }
                 let (Some((_, last)), Some(change)) = (stages.last(), changes.list.get(r.job as usize)) else {
                     continue;
                 };
@@ -188,6 +222,12 @@ impl<'v> History<'v> {
         }
     }
 
+    /// The longest execution that a job of a task of a slot, with this release, was admitted with.
+    pub(crate) fn execution(&self, view: &View, task: TaskId, release: Instant) -> Option<Duration> {
+        self.changes?;
+        self.between(view, task, release, release).next()?.execution
+    }
+
     /// Deadline and promise of a job that is under way from its release until the other time.
     pub(crate) fn owed(
         &self,
@@ -202,6 +242,10 @@ impl<'v> History<'v> {
         }
         let mut all = self.between(view, task, release, until);
         let Some(first) = all.next() else { return (own.deadline, None) };
+        if view.slot_of(task).is_some() {
+            // Its program's alone: what comes after it is another one.
+            return (first.deadline, first.promise);
+        }
         let promise = all.fold(first.promise, |weakest, now| weaker(weakest, now.promise));
         (first.deadline, promise)
     }
@@ -429,6 +473,17 @@ impl Walk<'_> {
                 EventKind::Removed => {
                     if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
                         (it.until, it.stopped) = (Instant::ZERO, true);
+                    }
+                }
+                EventKind::SlotLoaded | EventKind::SlotUnloaded => {
+                    let tasks = self.view.slots.get(r.job as usize).map_or(0..0, |slot| slot.tasks.clone());
+                    self.stage.take_slot(self.view, r);
+                    for n in tasks.filter(|n| *n < self.view.tasks.len()) {
+                        let Some(now) = self.stage.now(self.view, TaskId(n as u16)) else { continue };
+                        // It begins in this instant, whatever became of the program before.
+                        let it = &mut all[n];
+                        (it.now, it.due) = (now, now.there.then_some(r.time));
+                        (it.until, it.stopped) = (Instant::NEVER, false);
                     }
                 }
                 EventKind::Release => {

@@ -25,6 +25,8 @@ pub struct Job {
     pub removed: Option<Instant>,
     /// When the policy gave it up unfinished.
     pub dropped: Option<Instant>,
+    /// Whether it ended unfinished because its program was unloaded, which nobody is owed anything for.
+    pub unloaded: bool,
     /// Whether it ended unfinished because its component was stopped and restarted; it counts as completed then.
     pub aborted: bool,
     /// Whether it found nothing to do.
@@ -66,6 +68,9 @@ impl Job {
     }
 }
 
+/// The `arg` of an [`EventKind::Dropped`] of all jobs of a task whose program was unloaded.
+pub(crate) const UNLOADED: u64 = 4;
+
 /// The jobs that the trace tells of, in the order in which their releases were noticed. Records about a job whose
 /// release is missing are passed over; [`crate::check::sequence`] finds those.
 pub fn jobs(trace: &Trace) -> Vec<Job> {
@@ -103,6 +108,7 @@ impl History {
                     completed: None,
                     removed: None,
                     dropped: None,
+                    unloaded: false,
                     aborted: false,
                     idle: false,
                     charged: Duration::ZERO,
@@ -117,6 +123,12 @@ impl History {
             EventKind::Removed => {
                 for i in self.open.remove(&task).unwrap_or_default() {
                     self.jobs[i].removed = Some(r.time);
+                }
+                return;
+            }
+            EventKind::Dropped if r.arg == UNLOADED => {
+                for i in self.open.remove(&task).unwrap_or_default() {
+                    (self.jobs[i].removed, self.jobs[i].unloaded) = (Some(r.time), true);
                 }
                 return;
             }

@@ -7,8 +7,11 @@ use crate::overhead::{samples, Samples};
 use crate::schedule::{run_end, schedule_with, Boundary};
 use crate::void::{void, Void};
 use crate::{promise, schedule, Bound, Culprit, JobCounts, LevelSummary, Restart, Segment, SegmentKind};
-use crate::{CoreSummary, Distribution, MonitorSummary, Summary, TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT};
-use tactus_record::{CallRefusal, EventKind, FaultKind, Record};
+use crate::{
+    CoreSummary, Distribution, LoadFate, LoadSummary, LoadView, MonitorSummary, SlotSummary, SlotView, Summary,
+    TaskSummary, TaskView, Trace, View, SUMMARY_FORMAT,
+};
+use tactus_record::{CallRefusal, EventKind, FaultKind, Record, SlotRefusal};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Reads the trace against the promises. Never panics, whatever the trace holds; what makes no sense in it is passed
@@ -113,6 +116,7 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         restarts: restarts(trace),
         deadlines,
         changes: history.summary(trace),
+        slots: slots(view, trace),
         levels: levels(&tasks, &of_task),
         tasks,
         chains,
@@ -122,6 +126,37 @@ pub fn judge(view: &View, trace: &Trace) -> Summary {
         monitors,
         heaps: view.heaps.clone(),
     }
+}
+
+/// What became of each load of each slot.
+fn slots(view: &View, trace: &Trace) -> Vec<SlotSummary> {
+    let told = |r: &&Record| matches!(r.kind, EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused);
+    let records: Vec<&Record> = trace.cores.iter().flatten().filter(told).collect();
+    let of = |number: usize, load: &LoadView| {
+        let record = records.iter().find(|r| (r.job as usize, r.arg) == (number, load.number as u64));
+        let fate = record.map_or(LoadFate::Pending, |r| match r.kind {
+            EventKind::SlotLoaded => LoadFate::Loaded,
+            EventKind::SlotUnloaded => LoadFate::Unloaded,
+            _ => LoadFate::Refused,
+        });
+        let why = record.filter(|_| fate == LoadFate::Refused).map(|r| {
+            let words = SlotRefusal::from_u8(r.level).map_or("for an unknown reason", SlotRefusal::words);
+            load.refused.clone().unwrap_or_else(|| words.into())
+        });
+        LoadSummary {
+            program: load.program.clone(),
+            tasks: load.tasks.clone(),
+            requested: Instant::ZERO.saturating_add(load.at),
+            fate,
+            decided: record.map(|r| r.time),
+            why,
+        }
+    };
+    let one = |(n, slot): (usize, &SlotView)| SlotSummary {
+        name: slot.name.clone(),
+        loads: slot.loads.iter().map(|load| of(n, load)).collect(),
+    };
+    view.slots.iter().enumerate().map(one).collect()
 }
 
 /// The `arg` of an [`EventKind::ArrivalLost`] of an arrival that was dropped since it came early.
@@ -156,7 +191,7 @@ impl Ended {
     fn of(job: &Job, task: &TaskView, deadline: Duration, end: Instant) -> Ended {
         let until = job.seen_until(end);
         let tardiness = until.since(job.release.saturating_add(deadline));
-        let aborted = job.aborted || job.removed.is_some();
+        let aborted = job.aborted || (job.removed.is_some() && !job.unloaded);
         Ended { until, tardiness, aborted, early: job.ended_early(task.minimum).is_some() }
     }
 

@@ -44,7 +44,7 @@ pub use summary::*;
 pub use tactus_task::Bound;
 pub use view::{
     written_promise, Action, ChainView, ChangeView, Changes, DiskClientView, DiskInput, DiskTrace, DiskView, HeapUse,
-    Now, PartitionView, Served, ServiceView, Target, TaskView, Tolerated, Trace, View,
+    LoadView, Now, PartitionView, Served, ServiceView, SlotView, Target, TaskView, Tolerated, Trace, View,
 };
 
 use tactus_time::Duration;

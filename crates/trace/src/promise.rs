@@ -145,7 +145,8 @@ impl Case<'_> {
         let void = &self.void[job.task.index()];
         let Some((what, limit, actual, time)) = missed else {
             // A job that did not do its work kept nothing, however soon it ended.
-            let undone = job.aborted || job.removed.is_some() || job.ended_early(task.minimum).is_some();
+            let undone =
+                job.aborted || (job.removed.is_some() && !job.unloaded) || job.ended_early(task.minimum).is_some();
             return match void.ended(job, due, until) {
                 Some(by) if undone => Some(Seen::Void(by)),
                 _ => job.completed.filter(|_| !job.idle).map(|_| Seen::Kept),

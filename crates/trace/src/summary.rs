@@ -8,6 +8,7 @@ mod cores;
 mod disk;
 mod faults;
 mod monitor;
+mod slot;
 mod tasks;
 mod units;
 mod verdict;
@@ -17,6 +18,7 @@ pub use cores::{CoreSummary, Entries, Overheads};
 pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 pub use faults::{Culprit, ProcessMisses, Restart};
 pub use monitor::{MonitorSummary, Step};
+pub use slot::{LoadFate, LoadSummary, SlotSummary};
 pub use tasks::{Distribution, JobCounts, LevelSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};
 pub use verdict::{Broken, Cause, NotJudged, Share, Verdict, VoidBy, VoidTask, What};
@@ -65,6 +67,8 @@ pub struct Summary {
     pub deadlines: Vec<ProcessMisses>,
     /// Changes of the running system, in the order in which they are requested.
     pub changes: Vec<ChangeSummary>,
+    /// Slots and what came into them, in file order.
+    pub slots: Vec<SlotSummary>,
     /// Each level that has tasks, from A to D; one entry without a level where the policy knows none.
     pub levels: Vec<LevelSummary>,
     /// Each task, by `TaskId`.

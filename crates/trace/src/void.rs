@@ -160,7 +160,17 @@ pub(crate) fn void(
         out[unsent.job.task.index()].own((unsent.job.job, unsent.job.release), || unsent.why);
     }
     let mut exceeded: Vec<[Option<Exceeded>; 4]> = vec![Default::default(); view.tasks.len()];
-    let charged = charged(view, charges);
+    // What a job was admitted with, where programs come and go.
+    let admitted: HashMap<(TaskId, u32), Duration> = jobs
+        .iter()
+        .filter(|job| view.slot_of(job.task).is_some())
+        .filter_map(|job| Some(((job.task, job.job), history.execution(view, job.task, job.release)?)))
+        .collect();
+    let assumed_of = |task: TaskId, job: u32| match view.slot_of(task) {
+        Some(_) => [admitted.get(&(task, job)).copied(); 4],
+        None => view.tasks[task.index()].assumed,
+    };
+    let charged = charged(view, charges, &assumed_of);
     for job in jobs {
         let i = job.task.index();
         let task = &view.tasks[i];
@@ -173,7 +183,7 @@ pub(crate) fn void(
         }
         let (sum, reached) = charged.get(&(job.task, job.job)).copied().unwrap_or_default();
         let own = task.level.unwrap_or(Level::A).index();
-        for (level, assumed) in task.assumed.into_iter().enumerate() {
+        for (level, assumed) in assumed_of(job.task, job.job).into_iter().enumerate() {
             let Some(assumed) = assumed else { continue };
             // A job that has had all that was assumed and is not finished needs more, though it may not get it soon.
             // Of one whose end is untold, nobody knows what was its own.
@@ -182,7 +192,7 @@ pub(crate) fn void(
             if let Some(at) = over {
                 let until = job.ended().unwrap_or(end);
                 let due = job.release.saturating_add(history.owed(view, job.task, job.release, until).0);
-                let this = Exceeded { at, job: job.job, release: job.release, due };
+                let this = Exceeded { at, job: job.job, release: job.release, due, assumed };
                 let first = &mut exceeded[i][level];
                 *first = Some(first.map_or(this, |f| if (this.at, this.job) < (f.at, f.job) { this } else { f }));
             }
@@ -196,7 +206,9 @@ pub(crate) fn void(
     for (victim, hurt) in view.tasks.iter().enumerate() {
         let level = hurt.level.unwrap_or(Level::A).index();
         for (culprit, other) in view.tasks.iter().enumerate().filter(|(culprit, _)| *culprit != victim) {
-            let (Some(assumed), Some(first)) = (other.assumed[level], exceeded[culprit][level]) else { continue };
+            let Some(first) = exceeded[culprit][level] else { continue };
+            let assumed = other.assumed[level].filter(|_| view.slot_of(TaskId(culprit as u16)).is_none());
+            let assumed = assumed.unwrap_or(first.assumed);
             let spares = match reach(view, culprit, victim, assumed) {
                 Reach::Never => continue,
                 Reach::Always => Spares::None,
@@ -254,6 +266,8 @@ struct Exceeded {
     job: u32,
     release: Instant,
     due: Instant,
+    /// What that is.
+    assumed: Duration,
 }
 
 /// Whether an overrun of one task can delay another.
@@ -269,6 +283,11 @@ enum Reach {
 
 fn reach(view: &View, culprit: usize, victim: usize, assumed: Duration) -> Reach {
     let there = |tree: &&TreeView| culprit.max(victim) < tree.tasks.len();
+    let [mine, its] = [culprit, victim].map(|task| view.slot_of(TaskId(task as u16)));
+    if mine.is_some() && mine == its {
+        // Their order is that of the program that is there.
+        return Reach::Always;
+    }
     if let Some(tree) = view.tree.as_ref().filter(there) {
         return reach_in(tree, culprit, victim);
     }
@@ -313,7 +332,11 @@ fn reach_in(tree: &TreeView, culprit: usize, victim: usize) -> Reach {
 /// What a job was charged in all, and when that reached what each level assumed.
 type Charged = (Duration, [Option<Instant>; 4]);
 
-fn charged(view: &View, charges: &[Segment]) -> HashMap<(TaskId, u32), Charged> {
+fn charged(
+    view: &View,
+    charges: &[Segment],
+    assumed_of: &dyn Fn(TaskId, u32) -> [Option<Duration>; 4],
+) -> HashMap<(TaskId, u32), Charged> {
     let mut out: HashMap<(TaskId, u32), Charged> = HashMap::new();
     let concerned = |s: &&Segment| {
         let task = s.task.and_then(|t| view.tasks.get(t.index()));
@@ -326,7 +349,7 @@ fn charged(view: &View, charges: &[Segment]) -> HashMap<(TaskId, u32), Charged> 
         let (sum, reached) = out.entry((id, run.job)).or_default();
         let before = *sum;
         extend(sum, run.end.since(run.start));
-        for (reached, assumed) in reached.iter_mut().zip(view.tasks[id.index()].assumed) {
+        for (reached, assumed) in reached.iter_mut().zip(assumed_of(id, run.job)) {
             if let Some(assumed) = assumed.filter(|a| *a <= *sum) {
                 reached.get_or_insert(run.start.saturating_add(assumed.saturating_sub(before)));
             }

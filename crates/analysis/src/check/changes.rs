@@ -108,6 +108,16 @@ pub(super) fn check(system: &System, check_one: CheckOne<'_>) -> Check {
     Check { changes: rulings, ..first }
 }
 
+/// The check of what is there at the start, without the tasks of slots, told by the tasks of the whole file.
+pub(super) fn of_present(system: &System, check_one: CheckOne<'_>) -> Check {
+    let mut check = judge(&SystemRevision::first(system), true, check_one);
+    for n in system.slots.iter().flat_map(|slot| slot.tasks.clone()) {
+        check.tasks[n].verdict =
+            TaskVerdict::Untested("reserved: admission promises its deadline to what is loaded".into());
+    }
+    check
+}
+
 /// The check of what is there, told by the tasks of the whole file.
 fn judge(stage: &SystemRevision, aligned: bool, check_one: CheckOne<'_>) -> Check {
     let (mut system, places) = stage.present();

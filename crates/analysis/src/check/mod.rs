@@ -31,6 +31,7 @@ mod report;
 mod sensitivity;
 mod servers;
 mod services;
+mod slots;
 mod subject;
 mod waits;
 mod work;
@@ -44,6 +45,7 @@ pub use declared::Declared;
 pub use growth::Growth;
 pub use memory::with_interference;
 pub use report::{Check, CoreLoad, Finding, Reloads, TaskCheck, TaskVerdict};
+pub use slots::{slot_supplies, SlotSupply};
 
 use crate::effort::Effort;
 use crate::inflation::working_sets::WorkingSets;
@@ -63,8 +65,11 @@ pub fn check(system: &System, costs: &Costs) -> Check {
 /// Judges a system whose jobs lose what they had in the caches when others have run or they have moved, and which other cores hold up.
 /// Like the other costs it counts where the system asks for it.
 pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
-    if system.scheduling.changes.is_empty() {
+    if system.scheduling.changes.is_empty() && system.slots.is_empty() {
         one_system(system, Features::NONE, costs, cache)
+    } else if !system.slots.is_empty() {
+        // Nothing changes but what is in slots, whose servers are there.
+        changes::of_present(system, &|present| one_system(present, Features::NONE, costs, cache))
     } else {
         let whole = Features::of(&[Feature::Reconfiguration]);
         changes::check(system, &|revision| one_system(revision, whole, costs, cache))
@@ -194,7 +199,7 @@ pub fn sensitivity(system: &System, costs: &Costs, effort: Effort) -> Vec<Growth
 
 /// [`sensitivity`], with the costs of [`check_with_cache`].
 pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay, effort: Effort) -> Vec<Growth> {
-    if !system.scheduling.changes.is_empty() {
+    if !system.scheduling.changes.is_empty() || !system.slots.is_empty() {
         // As it begins.
         let (present, places) = SystemRevision::first(system).present();
         let mut growth = vec![Growth::Unknown; system.tasks.len()];

@@ -3,8 +3,8 @@
 use super::rank::Rank;
 use crate::arrivals::{Alone, Instants};
 use crate::reservation::charge::Work;
-use tactus_model::{Overrun, Release, System};
-use tactus_time::{Duration, TaskId};
+use tactus_model::{Body, Overrun, Release, Slot, System};
+use tactus_time::{CoreId, Duration, TaskId};
 
 /// The instants at which jobs of these tasks are released, and at which arrivals of them are noticed.
 pub(super) fn instants(system: &System, places: &[usize]) -> Instants {
@@ -32,10 +32,19 @@ pub(super) fn entries(system: &System, n: usize) -> impl Iterator<Item = Alone> 
     std::iter::repeat_n(Alone { period: system.tasks[n].period, jitter }, count)
 }
 
-/// What recurs: each job that is killed, and each wait of a job, means an entry in each period.
+/// Entries for the tasks of a program that may be in a slot of the core, as (so many, per so long): each is released no more often than its
+/// server is replenished, which the loader sees to.
+pub(super) fn of_slots(system: &System, core: CoreId) -> impl Iterator<Item = (u64, Duration)> + '_ {
+    let server = |slot: &Slot| &system.scheduling.servers[slot.server];
+    let here = system.slots.iter().filter(move |slot| server(slot).cores.contains(core));
+    here.map(move |slot| (slot.tasks.len() as u64, server(slot).period))
+}
+
+/// What recurs: each job that is killed, each wait of a job, and each step of a loader means an entry in each period.
 pub(super) fn recurring(system: &System, n: usize) -> impl Iterator<Item = Duration> + '_ {
     let kills = system.scheduling.places.get(n).is_some_and(|place| place.overrun == Overrun::Kill);
-    let count = usize::from(kills) + system.scheduling.waits_of(n).len();
+    let loads = matches!(system.tasks[n].body, Body::Component(it) if system.components[it].rights.loader);
+    let count = usize::from(kills) + usize::from(loads) + system.scheduling.waits_of(n).len();
     std::iter::repeat_n(system.tasks[n].period, count)
 }
 

@@ -51,6 +51,7 @@ impl View {
             chains: Vec::new(),
             services: Vec::new(),
             changes: None,
+            slots: Vec::new(),
             disks: Vec::new(),
             partitions: Vec::new(),
             monitors: Vec::new(),

@@ -20,7 +20,7 @@ pub(super) fn check(draft: &Draft, notes: &mut Vec<String>, out: &mut Collector)
             path: draft.path.get().map(|at| at.value.clone()).unwrap_or_default(),
             provides: draft.provides.iter().map(|at| at.value.clone()).collect(),
             uses: draft.uses.iter().filter_map(|grant| check_grant(draft, grant, i, drafts, out)).collect(),
-            slot: None,
+            slot: draft.slot,
             rights: crate::Rights::default(),
             line: draft.place.line,
         })

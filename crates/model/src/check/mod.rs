@@ -22,6 +22,7 @@ mod resource;
 mod schedules;
 mod server;
 mod service;
+mod slot;
 mod source;
 mod task;
 mod wait;
@@ -44,6 +45,7 @@ use task::Context;
 pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Option<System> {
     let name = name_of(&draft, source, out);
     health::expand(&mut draft, out);
+    slot::expand(&mut draft, out);
     let context = Context {
         policy: draft.policy.value(),
         cores: cores(&draft, out),
@@ -93,6 +95,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     if !out.is_empty() {
         return None;
     }
+    let (slots, loads) = slot::resolve(&draft, (&tasks, &components), &scheduling, context.duration?, out);
     let (policy, scheduling) = told(context.policy?, Scheduling { changes, ..scheduling });
     let mut system = System {
         name,
@@ -109,8 +112,8 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
         tasks,
         components,
-        slots: Vec::new(),
-        loads: Vec::new(),
+        slots,
+        loads,
         platform,
         disks,
         monitors,

@@ -31,11 +31,18 @@ pub(super) fn check(draft: &Draft, components: &mut [Component], out: &mut Colle
     }
     tree(&draft.components, &rights, out);
     lines(&draft.components, out);
-    let managers: Vec<usize> = (0..rights.len()).filter(|place| rights[*place].memory_manager).collect();
+    // The loader has the slots' memory.
+    let manages = |place: &usize| rights[*place].memory_manager || rights[*place].loader;
+    let managers: Vec<usize> = (0..rights.len()).filter(manages).collect();
     if let Some(second) = managers.get(1) {
         let it = &draft.components[*second];
         let first = &draft.components[managers[0]].subject;
-        out.refuse(it.place, &it.subject, format!("it manages memory, as {first} does"), "leave one memory-manager");
+        out.refuse(
+            it.place,
+            &it.subject,
+            format!("it manages memory, as {first} does"),
+            "leave one memory-manager, or one loader",
+        );
     }
     for (component, rights) in components.iter_mut().zip(rights) {
         component.rights = rights;
@@ -214,7 +221,7 @@ fn simple_rights(draft: &DraftComponent, shift: u8, out: &mut Collector) -> Righ
         ticks,
         console: it.console.value().unwrap_or(false),
         memory_manager: it.memory_manager.value().unwrap_or(false),
-        loader: false,
+        loader: it.loader.value().unwrap_or(false),
         floating_point: it.floating_point.value().unwrap_or(false),
         heap: heap(draft, out),
         heap_by_colour: heap_by_colour(draft, out),
@@ -425,6 +432,9 @@ fn pool(draft: &Draft, buffers: &[Buffer], colours: u32, managed: bool, out: &mu
         }
     }
     let needed = pages.iter().max().copied().unwrap_or(0) * PAGE * u64::from(colours);
+    let needed = needed
+        .saturating_add(super::slot::pages(draft).saturating_mul(PAGE))
+        .next_multiple_of(PAGE * u64::from(colours));
     let Some(at) = draft.platform.pool.get() else {
         return if managed { needed.max(DEFAULT_POOL) } else { 0 };
     };
@@ -439,7 +449,10 @@ fn pool(draft: &Draft, buffers: &[Buffer], colours: u32, managed: bool, out: &mu
     } else if at.value > MAX_POOL {
         complain(format!("more than {}", format_size(MAX_POOL)), "lower it".into());
     } else if at.value < needed {
-        complain("too small for the buffers in their colours".into(), format!("raise it to {}", format_size(needed)));
+        complain(
+            "too small for the buffers in their colours and the slots".into(),
+            format!("raise it to {}", format_size(needed)),
+        );
     }
     at.value
 }

@@ -7,7 +7,7 @@ use crate::problem::Complaint;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const COMPONENT: [&str; 19] = [
+const COMPONENT: [&str; 20] = [
     "name",
     "crate",
     "provides",
@@ -20,6 +20,7 @@ const COMPONENT: [&str; 19] = [
     "ticks",
     "console",
     "memory-manager",
+    "loader",
     "floating-point",
     "heap",
     "heap-by-colour",
@@ -47,6 +48,7 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
         uses: read_uses(&section, reader),
         colours: super::colours::own(&section, reader),
         rights: rights(&section, reader),
+        slot: None,
         subject: section.subject,
     })
 }
@@ -71,7 +73,7 @@ fn read_crate(section: &Section<'_>, reader: &mut Reader<'_>) -> Given<PathBuf> 
     }
 }
 
-fn read_uses(section: &Section<'_>, reader: &mut Reader<'_>) -> Vec<At<DraftGrant>> {
+pub(super) fn read_uses(section: &Section<'_>, reader: &mut Reader<'_>) -> Vec<At<DraftGrant>> {
     let expected = "a table like { read = \"sensor.read\" }";
     let Some(value) = section.get("uses") else { return Vec::new() };
     let DeValue::Table(grants) = value.get_ref() else {

@@ -15,6 +15,7 @@ mod platform;
 mod resource;
 mod server;
 mod service;
+mod slot;
 mod task;
 mod wait;
 
@@ -28,7 +29,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 17] = [
+const TOP: [&str; 20] = [
     "system",
     "policy",
     "machine",
@@ -41,6 +42,9 @@ const TOP: [&str; 17] = [
     "service",
     "resource",
     "change",
+    "slot",
+    "load",
+    "unload",
     "component",
     "buffer",
     "device",
@@ -135,6 +139,16 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     }
     for (i, value) in each(&top, &mut reader, "change").into_iter().enumerate() {
         draft.changes.extend(change::read(value, i, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "slot").into_iter().enumerate() {
+        draft.slots.extend(slot::read(value, i, &mut reader));
+    }
+    let mut packages = slot::Packages::new();
+    for (i, value) in each(&top, &mut reader, "load").into_iter().enumerate() {
+        draft.loads.extend(slot::load(value, i, &mut packages, &mut reader));
+    }
+    for (i, value) in each(&top, &mut reader, "unload").into_iter().enumerate() {
+        draft.loads.extend(slot::unload(value, i, &mut reader));
     }
     for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, &mut reader));

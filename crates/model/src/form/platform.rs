@@ -19,6 +19,7 @@ pub(super) fn rights(section: &Section<'_>, reader: &mut Reader<'_>) -> DraftRig
         ticks: section.duration(reader, "ticks"),
         console: section.boolean(reader, "console"),
         memory_manager: section.boolean(reader, "memory-manager"),
+        loader: section.boolean(reader, "loader"),
         floating_point: section.boolean(reader, "floating-point"),
         heap: section.size(reader, "heap"),
         heap_by_colour: section.boolean(reader, "heap-by-colour"),

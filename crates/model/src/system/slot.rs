@@ -1,7 +1,9 @@
 //! Slots: places in the system for programs that come while it runs, and what comes when.
 
+use crate::{PAGE, SET_BACK_THREADS, STACK_PAGES};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tactus_time::Duration;
 
 /// A place for a program that comes while the system runs. Its server counts at its full budget whether a program is there or not.
@@ -15,9 +17,9 @@ pub struct Slot {
     pub server: usize,
     /// The reserved tasks, by their places in [`System::tasks`](crate::System::tasks). They are absent at the start.
     pub tasks: Range<usize>,
-    /// Pages of memory for program and heap.
+    /// Pages of memory for the program.
     pub pages: u64,
-    /// The heap of a program in it (bytes); among the pages.
+    /// The heap of a program in it (bytes).
     pub heap: u64,
     /// For which packages it is.
     pub class: String,
@@ -27,6 +29,14 @@ pub struct Slot {
     pub older: bool,
     /// Line of the system file at which it begins.
     pub line: usize,
+}
+
+impl Slot {
+    /// The kernel's steps that set the slot back before a program comes, but for the last one, with which it runs: its threads are looked
+    /// at, and each of its own pages is filled anew.
+    pub fn set_back_steps(&self) -> u64 {
+        SET_BACK_THREADS + self.tasks.len() as u64 * STACK_PAGES + self.heap.div_ceil(PAGE)
+    }
 }
 
 /// A load or an unload that the file asks for.
@@ -50,7 +60,7 @@ pub enum LoadKind {
         /// Its file.
         path: PathBuf,
         /// Its contents.
-        bytes: Vec<u8>,
+        bytes: Arc<[u8]>,
     },
     /// The program is to be unloaded.
     Unload,

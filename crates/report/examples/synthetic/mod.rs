@@ -131,6 +131,7 @@ pub fn run(wanted: &Wanted) -> (View, Trace) {
         chains: Vec::new(),
         services: Vec::new(),
         changes: None,
+        slots: Vec::new(),
         disks: Vec::new(),
         partitions: Vec::new(),
         heaps: Vec::new(),

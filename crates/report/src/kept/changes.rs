@@ -133,5 +133,5 @@ pub(super) fn restore(stored: Stored, tasks: usize, cores: usize) -> Result<Chan
 fn now(task: Task) -> Now {
     let (period, deadline) = (Duration::from_nanos(task.period_ns), Duration::from_nanos(task.deadline_ns));
     let budget = task.budget_ns.map(Duration::from_nanos);
-    Now { there: task.there, period, deadline, promise: task.promise, budget }
+    Now { there: task.there, period, deadline, promise: task.promise, budget, execution: None }
 }

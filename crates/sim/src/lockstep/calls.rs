@@ -1,10 +1,10 @@
 //! Cuts a core's records into calls of the policy.
 
 use super::report::{Disagreement, What};
-use tactus_policy::{Input, Sections};
-use tactus_record::{EntryReason, EventKind, InputKind, Record};
+use tactus_policy::{Input, Sections, SlotAction, Values};
+use tactus_record::{EntryReason, EventKind, InputKind, Record, SlotRefusal, SlotValue};
 use tactus_task::EventCall;
-use tactus_time::{CoreId, Instant};
+use tactus_time::{CoreId, Duration, Instant};
 use tactus_trace::Trace;
 
 /// One call of the policy as a trace holds it.
@@ -30,7 +30,11 @@ impl<'t> Call<'t> {
 
     /// The facts that the policy was told before.
     pub fn inputs(&self) -> impl Iterator<Item = Input> + '_ {
-        self.inside.iter().filter(|r| r.kind == EventKind::Input).filter_map(|r| {
+        let mut told = SlotValues::default();
+        self.inside.iter().filter_map(move |r| {
+            if r.kind != EventKind::Input {
+                return told.input(r);
+            }
             let at = Instant::from_nanos(r.arg);
             match (InputKind::from_u8(r.level)?, r.task) {
                 (InputKind::Absent, _) => Some(Input::Absent { since: at }),
@@ -70,6 +74,32 @@ impl<'t> Call<'t> {
     /// What the policy wrote.
     pub fn written(&self) -> impl Iterator<Item = &'t Record> {
         self.inside.iter().filter(|r| r.kind.is_policy())
+    }
+}
+
+/// The values of a task of a slot that were told so far.
+#[derive(Default)]
+struct SlotValues([u64; 4]);
+
+impl SlotValues {
+    /// What the policy is told by a record about slots, if it is one: by the last one of a task, all of its values.
+    fn input(&mut self, r: &Record) -> Option<Input> {
+        let slot = |action| Some(Input::Slot { slot: r.job as u16, load: r.arg as u16, action });
+        match (r.kind, r.task) {
+            (EventKind::SlotTask, Some(task)) => {
+                let value = SlotValue::from_u8(r.level)?;
+                self.0[value as usize] = r.arg;
+                let [time, period, deadline, priority] = self.0;
+                let priority = u32::try_from(priority).unwrap_or(u32::MAX);
+                let [time, period, deadline] = [time, period, deadline].map(Duration::from_nanos);
+                let values = Values { time, period, deadline, priority };
+                (value == SlotValue::Priority).then_some(Input::SlotTask { task, values })
+            }
+            (EventKind::SlotLoaded, _) => slot(SlotAction::Load),
+            (EventKind::SlotUnloaded, _) => slot(SlotAction::Unload),
+            (EventKind::SlotRefused, _) => slot(SlotAction::Refuse(SlotRefusal::from_u8(r.level)?)),
+            _ => None,
+        }
     }
 }
 

@@ -25,6 +25,7 @@ mod reclaiming;
 mod rules;
 mod schedules;
 mod services;
+mod slots;
 mod threads;
 mod waits;
 mod yielding;

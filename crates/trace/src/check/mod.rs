@@ -15,6 +15,7 @@ mod rule;
 mod sequence;
 mod servers;
 mod services;
+mod slots;
 mod table;
 mod tree;
 mod waits;
@@ -30,6 +31,7 @@ pub use rule::{Rule, Violation};
 pub use sequence::sequence;
 pub use servers::{misses, replenishment, reservation, servers, supply, waiting};
 pub use services::services;
+pub use slots::slots;
 pub use table::{table_order, TableView};
 pub use windows::windows;
 
@@ -67,6 +69,7 @@ pub fn all(view: &View, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     found.extend(windows(view, trace, tolerance));
     found.extend(waits::of_view(view, trace));
     found.extend(services(view, trace));
+    found.extend(slots(view, trace));
     if let Some(ceilings) = view.tree.as_ref().and_then(|tree| tree.ceilings.as_ref()) {
         let wrong = exclusion::of_trace(ceilings, trace, tolerance).into_iter();
         found.extend(wrong.map(|Wrong { time, core, task, job, text }| {

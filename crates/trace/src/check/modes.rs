@@ -104,6 +104,7 @@ mod tests {
             chains: Vec::new(),
             services: Vec::new(),
             changes: None,
+            slots: Vec::new(),
             disks: Vec::new(),
             partitions: Vec::new(),
             monitors: Vec::new(),

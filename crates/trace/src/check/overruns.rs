@@ -1,6 +1,7 @@
 //! Jobs that are not finished when they should be, held against what their tasks say of that.
 
 use super::{Rule, TreeChange, TreeView, Violation};
+use crate::jobs::UNLOADED;
 use crate::order::in_order;
 use crate::{run_end, Trace};
 use tactus_record::{EventKind, Record};
@@ -75,6 +76,7 @@ pub(super) fn of_tree(view: &TreeView, trace: &Trace, tolerance: Duration) -> Ve
                     false => it.open.push(job),
                 }
             }
+            EventKind::Dropped if r.arg == UNLOADED => it.open.clear(),
             EventKind::Dropped => {
                 let due = it.end(r).map_or(Instant::ZERO, |job| job.nominal.saturating_add(place.deadline));
                 match (place.overrun, r.arg) {

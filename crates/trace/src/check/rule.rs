@@ -75,6 +75,8 @@ pub enum Rule {
     Yield,
     /// Changes of the system take effect in their order and only if admitted; releases and budgets are those of their time.
     Change,
+    /// What comes into slots and goes is what was planned, in the loader's job in which it was.
+    Slot,
 }
 
 impl fmt::Display for Rule {
@@ -106,6 +108,7 @@ impl fmt::Display for Rule {
             Rule::Wait => "jobs wait as they declare",
             Rule::Yield => "best-effort work alone gives way, where a counter says so",
             Rule::Change => "changes are made as they were admitted",
+            Rule::Slot => "programs come and go as it was planned",
         })
     }
 }

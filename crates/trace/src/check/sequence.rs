@@ -1,6 +1,7 @@
 //! The life of a job, step by step.
 
 use super::{Rule, Violation};
+use crate::jobs::UNLOADED;
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
@@ -140,6 +141,14 @@ impl Walk {
                 }
                 self.done(name);
                 self.leave(r.core, name);
+            }
+            EventKind::Dropped if r.arg == UNLOADED => {
+                if !matches!(self.jobs.get(&name), Some(State::Ready | State::Preempted(..) | State::Asleep(_))) {
+                    self.wrong(r, "is dropped with its program where it does not wait for a core".into());
+                }
+                for job in self.open.remove(&task).unwrap_or_default() {
+                    self.jobs.insert((task, job), State::Done);
+                }
             }
             EventKind::Dropped => {
                 match self.jobs.get(&name) {

@@ -4,6 +4,7 @@
 use super::ceilings::Ceilings;
 use super::tree::Lengths;
 use super::{Rule, Violation};
+use crate::jobs::UNLOADED;
 use crate::order::in_order;
 use crate::view::{InTree, Rank, TreeChange, TreeView};
 use crate::{run_end, Trace};
@@ -256,7 +257,8 @@ pub fn waiting(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Viola
         trace.cores.iter().enumerate().flat_map(|(core, records)| records.iter().map(move |r| (core, r))).collect();
     records.retain(|(_, r)| {
         let of_resources = view.ceilings.is_some() && (Ceilings::concerns(r) || r.kind == EventKind::Leave);
-        (r.kind.is_policy() || of_resources) && r.task.is_none_or(|task| task.index() < view.tasks.len())
+        (r.kind.is_policy() || of_resources || r.kind == EventKind::SlotTask)
+            && r.task.is_none_or(|task| task.index() < view.tasks.len())
     });
     records.sort_by_key(|(_, r)| r.time);
     let mut now = Waiting {
@@ -338,6 +340,7 @@ impl Waiting<'_> {
         match r.kind {
             EventKind::Release => self.pending[n].push((r.job, Instant::from_nanos(r.arg))),
             EventKind::Dispatch => self.running[core] = Some((task, r.job)),
+            EventKind::Dropped if r.arg == UNLOADED => self.pending[n].clear(),
             EventKind::Complete | EventKind::Dropped => self.pending[n].retain(|(job, _)| *job != r.job),
             EventKind::Removed => self.pending[n].clear(),
             EventKind::Exhausted => self.stopped[n] = true,

@@ -1,9 +1,9 @@
 //! What becomes of a tree of servers while it runs.
 
 use crate::order::in_order;
-use crate::view::{ServerView, Trace, TreeChange, TreeView};
+use crate::view::{Rank, ServerView, Trace, TreeChange, TreeView};
 use std::collections::HashMap;
-use tactus_record::{EventKind, Record};
+use tactus_record::{EventKind, Record, SlotValue};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, TaskId};
 
 impl TreeView {
@@ -48,7 +48,27 @@ impl TreeView {
 
     /// What the record changes, if it tells that a changes were applied.
     pub(super) fn change(&self, record: &Record) -> Option<TreeChange> {
-        self.changes.get(record.job as usize).copied().filter(|_| record.kind == EventKind::ChangeApplied)
+        match (record.kind, record.task) {
+            (EventKind::ChangeApplied, _) => self.changes.get(record.job as usize).copied(),
+            (EventKind::SlotTask, Some(task)) => self.told(record, task),
+            _ => None,
+        }
+    }
+
+    /// What a record tells of a task of a slot: one of its values.
+    fn told(&self, record: &Record, task: TaskId) -> Option<TreeChange> {
+        let (mut rank, mut period, mut deadline) = (None, None, None);
+        let length = Some(Duration::from_nanos(record.arg));
+        match SlotValue::from_u8(record.level)? {
+            SlotValue::Execution => {}
+            SlotValue::Period => period = length,
+            SlotValue::Deadline => deadline = length,
+            SlotValue::Priority => {
+                let fixed = self.tasks.get(task.index()).is_some_and(|it| matches!(it.rank, Rank::Fixed(_)));
+                rank = fixed.then_some(Rank::Fixed(u64::from(u32::MAX).saturating_sub(record.arg)));
+            }
+        }
+        Some(TreeChange::Task { task, rank, period, deadline })
     }
 
     /// For each server on each core, from when on it had which budget and period. Each begins with a full budget and a new

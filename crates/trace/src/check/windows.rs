@@ -216,6 +216,7 @@ mod tests {
             chains: Vec::new(),
             services: Vec::new(),
             changes: None,
+            slots: Vec::new(),
             disks: Vec::new(),
             partitions: vec![partition(0, window(0, 4)), partition(1, window(4, 10))],
             monitors: Vec::new(),

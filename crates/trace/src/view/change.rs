@@ -27,6 +27,8 @@ pub struct Now {
     pub promise: Option<Bound>,
     /// The budget of each of its periods, where it is held to one.
     pub budget: Option<Duration>,
+    /// Of a task of a slot, the longest execution that its program was admitted with.
+    pub execution: Option<Duration>,
 }
 
 /// A change: what it names, and what is promised after it.

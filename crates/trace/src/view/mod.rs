@@ -8,6 +8,7 @@ mod disk;
 mod heap;
 mod partition;
 mod service;
+mod slot;
 mod tree;
 pub mod written_promise;
 
@@ -18,12 +19,13 @@ pub use disk::{DiskClientView, DiskInput, DiskTrace, DiskView, Served, Tolerated
 pub use heap::HeapUse;
 pub use partition::PartitionView;
 pub use service::ServiceView;
+pub use slot::{LoadView, SlotView};
 pub(crate) use tree::new_deadline;
 pub use tree::{InTree, Rank, ServerView, TreeChange, TreeView};
 
 use tactus_record::Record;
 use tactus_task::{Bound, Release, WaitLimit};
-use tactus_time::{CoreId, Duration, Level};
+use tactus_time::{CoreId, Duration, Level, TaskId};
 
 /// The records of one run.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +63,8 @@ pub struct View {
     pub chains: Vec<ChainView>,
     /// How the system changes while it runs, if it does.
     pub changes: Option<Changes>,
+    /// The slots, and what is to come into them.
+    pub slots: Vec<SlotView>,
     /// Disks and what was promised of them; empty where the run has none.
     pub disks: Vec<DiskView>,
     /// Services that tasks give to others by messages.
@@ -81,6 +85,11 @@ pub struct View {
 }
 
 impl View {
+    /// The slot that the task is one of, by its number.
+    pub fn slot_of(&self, task: TaskId) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.tasks.contains(&task.index()))
+    }
+
     /// To how many clients of disks and chains something is promised, which cannot be judged but from the trace.
     pub fn promised_by_host(&self) -> usize {
         let clients = self.disks.iter().flat_map(|disk| &disk.clients).filter(|client| client.bound.is_some());

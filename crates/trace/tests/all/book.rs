@@ -6,7 +6,7 @@ use tactus_time::Duration;
 use tactus_trace::Bound;
 
 /// Where the page on figures tells of a type: from the first of these texts to the second one.
-const PLACES: [(&str, &str, &str); 28] = [
+const PLACES: [(&str, &str, &str); 31] = [
     ("Summary", "## Names", "\n`jobs` and `total`:"),
     ("VoidBy", "| `voids` |", "\n"),
     ("VoidTask", "| `voids` |", "\n"),
@@ -24,6 +24,9 @@ const PLACES: [(&str, &str, &str); 28] = [
     ("Culprit", "Each of `culprits`:", "\n\n"),
     ("ChangeSummary", "Each of `changes`:", "\n\n"),
     ("Fate", "Each of `changes`:", "\n\n"),
+    ("SlotSummary", "Each of `slots`:", "\n\n"),
+    ("LoadSummary", "Each of `slots`:", "\n\n"),
+    ("LoadFate", "Each of `slots`:", "\n\n"),
     ("Restart", "Each of `restarts`:", "\n\n"),
     ("DiskSummary", "Each of `disks`:", "\n\n"),
     ("DiskFate", "Each of `disks`:", "\n\n"),

@@ -46,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "crates/disk",
             "crates/cache",
             "crates/network",
+            "crates/package",
         ],
     ),
     (

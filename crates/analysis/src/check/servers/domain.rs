@@ -123,6 +123,7 @@ impl Domain<'_> {
             recurring.extend(cores.iter().map(|on| (if on == core { e } else { far }, quantum)));
         }
         let cost = if alone { e } else { far };
+        recurring.extend(work::of_slots(self.system, core).map(|(n, per)| (cost * n, per)));
         for &n in &self.tasks {
             let times = work::recurring(self.system, n).count() as u64 + u64::from(!alone);
             if times > 0 {
@@ -155,6 +156,9 @@ impl Domain<'_> {
         for (of, cores, quantum) in self.quanta() {
             let cost = if of == Some(server) { e * 5 } else { e };
             recurring.extend(cores.iter().filter(|core| queue.contains(*core)).map(|_| (cost, quantum)));
+        }
+        for core in queue.iter() {
+            recurring.extend(work::of_slots(self.system, core).map(|(n, per)| (e * n, per)));
         }
         for &n in &self.tasks {
             let times = 1 + work::recurring(self.system, n).count() as u64;

@@ -41,6 +41,11 @@ pub(super) struct OfServer {
 }
 
 impl OfServer {
+    /// What it supplies, if it keeps to its limit.
+    pub fn supply(&self) -> Option<Recurring> {
+        self.supply
+    }
+
     pub fn fails(&self) -> bool {
         self.untested.is_none() && self.response.is_none_or(|r| r > self.limit)
     }

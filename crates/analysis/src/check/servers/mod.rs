@@ -57,6 +57,23 @@ pub(super) fn check(
     }
 }
 
+/// What a server of one core supplies, without the system's own work inside; nothing if it fails or has no test.
+pub(super) fn supply_of(
+    subject: &Subject,
+    root: (Migration, TaskOrder),
+    entry: Duration,
+    server: usize,
+) -> Option<super::slots::SlotSupply> {
+    let system = subject.system;
+    let (times, uncovered) = (forest::times(system), uncovered(subject, root));
+    let core = system.scheduling.servers[server].cores.iter().next()?;
+    let domains = domains(system, root.0, entry);
+    let domain = domains.iter().find(|domain| domain.cores.contains(core))?;
+    let found = judge(domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
+    let supply = found.servers.iter().find(|it| it.server == server && it.core == core)?.supply()?;
+    super::slots::without_work(supply, &domain.of_core(core))
+}
+
 /// By task, why no test covers it, if none does.
 fn uncovered(subject: &Subject, root: (Migration, TaskOrder)) -> Vec<Option<String>> {
     let one = |n: usize| {

@@ -51,6 +51,7 @@ pub fn view(cores: usize, duration: u64, tasks: Vec<TaskView>) -> View {
         chains: Vec::new(),
         services: Vec::new(),
         changes: None,
+        slots: Vec::new(),
         disks: Vec::new(),
         partitions: Vec::new(),
         monitors: Vec::new(),

@@ -1,0 +1,176 @@
+//! Slots: what a file with some becomes, and everything that is refused.
+
+use std::path::{Path, PathBuf};
+use tactus_model::{Body, LoadKind, Part, Restart, Superior, System};
+
+/// A file that is right; each test alters a line.
+const FILE: &str = r#"[system]
+cores = 2
+duration = "100 ms"
+[policy]
+kind = "partitioned-edf"
+[[server]]
+name = "apps"
+cores = [0]
+kind = "deferrable"
+budget = "3 ms"
+period = "10 ms"
+policy = "partitioned-edf"
+[[component]]
+name = "fills"
+crate = "crate"
+loader = true
+[[component]]
+name = "console"
+crate = "crate"
+console = true
+provides = ["write"]
+[[task]]
+name = "load"
+component = "fills"
+core = 0
+period = "5 ms"
+execution = "1 ms"
+[[task]]
+name = "work"
+core = 1
+period = "5 ms"
+execution = "1 ms"
+[[slot]]
+name = "guest"
+server = "apps"
+memory = "256 KiB"
+heap = "16 KiB"
+tasks = 2
+uses = { console = "console.write" }
+keys = ["dev.pub"]
+[[unload]]
+at = "60 ms"
+slot = "guest"
+[[load]]
+at = "20 ms"
+slot = "guest"
+package = "blink.package"
+[[load]]
+at = "70 ms"
+slot = "guest"
+package = "blink.package"
+"#;
+
+/// A folder with all that the file names.
+fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("tactus-model-slots-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("crate")).expect("a folder");
+    std::fs::write(folder.join("crate/Cargo.toml"), "").expect("a crate");
+    std::fs::write(folder.join("dev.pub"), format!("{}\n", "0a".repeat(32))).expect("a key");
+    std::fs::write(folder.join("short.pub"), "0a\n").expect("a key");
+    std::fs::write(folder.join("blink.package"), b"whatever").expect("a package");
+    folder
+}
+
+fn read(text: &str) -> Result<System, String> {
+    System::parse_toml(text, &folder().join("slots.toml")).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn a_slot_is_a_component_and_tasks_that_begin_absent_in_its_server() {
+    let system = read(FILE).unwrap_or_else(|problems| panic!("{problems}"));
+    let slot = &system.slots[0];
+    assert_eq!((slot.name.as_str(), slot.class.as_str(), slot.pages, slot.heap), ("guest", "guest", 64, 16 << 10));
+    assert_eq!((slot.keys.as_slice(), slot.older, slot.server), (&[[10; 32]][..], false, 0));
+    assert_eq!((slot.tasks.clone(), slot.component), (2..4, 2));
+    let component = &system.components[2];
+    let by = Superior::Component(0);
+    assert_eq!((component.slot, component.path.as_path(), component.uses.len()), (Some(0), Path::new(""), 1));
+    assert!(matches!(component.rights.restart, Some(Restart { by: it, .. }) if it == by), "{:?}", component.rights);
+    for (n, name) in [(2, "guest.0"), (3, "guest.1")] {
+        let task = &system.tasks[n];
+        assert_eq!((task.name.as_str(), &task.body), (name, &Body::Component(2)));
+        assert!(system.begins_absent(Part::Task(n)));
+        assert_eq!(system.scheduling.places[n].server, Some(0));
+    }
+    assert!(!system.begins_absent(Part::Task(0)) && !system.begins_absent(Part::Server(0)));
+    assert_eq!(system.loader(), Some((0, 0)));
+    assert_eq!([0, 2, 3].map(|task| system.slot_of(task)), [None, Some(0), Some(0)]);
+    assert!(system.platform.pool >= 64 * 4096);
+    let loads: Vec<_> = system.loads.iter().map(|load| (load.at.as_nanos() / 1_000_000, load.slot)).collect();
+    assert_eq!(loads, [(20, 0), (60, 0), (70, 0)]);
+    let loaded = |load: &LoadKind| matches!(load, LoadKind::Load { bytes, .. } if &bytes[..] == b"whatever");
+    assert_eq!(system.loads.iter().map(|load| loaded(&load.what)).collect::<Vec<_>>(), [true, false, true]);
+}
+
+/// What is written in place of what, the line that is named, and words of the complaint.
+const REFUSED: &[(&str, &str, usize, &str)] = &[
+    ("cores = [0]", "cores = [0, 1]", 35, "server \"apps\" is on several cores; write cores = [0]"),
+    ("cores = [0]\n", "", 34, "server \"apps\" is on several cores"),
+    ("core = 1\n", "server = \"apps\"\n", 35, "task \"work\" is in server \"apps\" too; give the slot a server for"),
+    ("kind = \"deferrable\"", "kind = \"cbs-soft\"", 35, "has no sure supply, so nothing could be admitted"),
+    (
+        "policy = \"partitioned-edf\"\n[[comp",
+        "policy = \"partitioned-rm\"\n[[comp",
+        35,
+        "admission has no test; choose",
+    ),
+    ("loader = true\n", "", 32, "no component fills it; write loader = true"),
+    (
+        "provides = [\"write\"]",
+        "provides = [\"write\"]\nloader = true",
+        17,
+        "it is a loader, as component \"fills\" is",
+    ),
+    ("component = \"fills\"\n", "", 13, "it has no task, so nothing is ever loaded"),
+    ("core = 1\n", "core = 0\ncomponent = \"fills\"\n", 28, "it is of the loader, which has a task already"),
+    ("core = 0\nperiod", "core = 1\nperiod", 22, "the loader's task is not on core 0, where slot \"guest\" is"),
+    ("component = \"fills\"\n", "component = \"fills\"\noverrun = \"kill\"\n", 22, "go on when they overrun, one step"),
+    (
+        "kind = \"partitioned-edf\"\n",
+        "kind = \"partitioned-edf\"\nschedulers = \"per-server\"\n",
+        34,
+        "schedulers are \"per-s",
+    ),
+    ("server = \"apps\"\nmemory", "server = \"aps\"\nmemory", 35, "there is no server \"aps\"; did you mean \"apps\"?"),
+    ("memory = \"256 KiB\"", "memory = \"1000 B\"", 36, "no whole number of pages of 4 KiB, or none; round it up"),
+    ("memory = \"256 KiB\"", "memory = \"1 GiB\"", 36, "more than 64 MiB; lower it"),
+    ("tasks = 2", "tasks = 0", 38, "tasks is 0, not between 1 and 32"),
+    ("tasks = 2", "tasks = 33", 38, "tasks is 33, not between 1 and 32"),
+    ("keys = [\"dev.pub\"]", "keys = [\"none.pub\"]", 40, "key \"none.pub\": No such file"),
+    ("keys = [\"dev.pub\"]", "keys = [\"short.pub\"]", 40, "is no public key: that is a line of 64 hexadecimal digits"),
+    ("console.write", "console.read", 39, "there is no service \"console.read\""),
+    ("at = \"20 ms\"", "at = \"2 s\"", 45, "not before the end of the run at 100 ms; ask for it earlier"),
+    ("slot = \"guest\"\npackage", "slot = \"gest\"\npackage", 46, "there is no slot \"gest\"; did you mean \"guest\"?"),
+    ("\"blink.package\"\n[[load]]", "\"no.package\"\n[[load]]", 47, "make it: ./tactus pack"),
+    ("name = \"guest\"", "name = \"fills\"", 34, "component \"fills\""),
+    ("[[unload]]", "[[change]]\nat = \"5 ms\"\nremove = \"work\"\n[[unload]]", 33, "alters the system beside it"),
+    ("[[unload]]", "[[resource]]\nname = \"bus\"\nprotocol = \"ceiling\"\n[[unload]]", 33, "keeps cores from others"),
+    ("[[unload]]", "[[unload]]\nwhy = 1", 42, "\"why\""),
+];
+
+#[test]
+fn what_slots_cannot_be_is_refused_on_its_line_with_a_remedy() {
+    let mut wrong = Vec::new();
+    for (n, (from, to, line, words)) in REFUSED.iter().enumerate() {
+        assert!(FILE.contains(from), "{from}");
+        let problems = read(&FILE.replacen(from, to, 1)).err().unwrap_or_else(|| format!("number {n} was accepted"));
+        let at = format!("slots.toml:{line}: ");
+        if !problems.lines().any(|it| it.contains(&at) && it.contains(words)) {
+            wrong.push(format!("number {n}, {to:?}, {line}: {words}\n{problems}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn what_comes_without_a_slot_is_refused_and_so_is_a_slot_under_a_policy_without_servers() {
+    let head = &FILE[..FILE.find("[[slot]]").expect("a slot")];
+    let without = format!("{}[[unload]]\nat = \"1 ms\"\nslot = \"guest\"\n", head.replace("loader = true\n", ""));
+    assert!(read(&without).expect_err("accepted").contains("there is no slot; describe one in a [[slot]]"));
+    assert!(read(head).expect_err("accepted").contains("it is a loader, and there is no slot; remove loader"));
+    let mc2 = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'mc2'\n[[task]]\nname = 'a'\nlevel = 'C'\nperiod = '9 ms'\n\
+               execution = '1 ms'\n[[component]]\nname = 'fills'\ncrate = 'crate'\nloader = true\n[[slot]]\nname = 'guest'\n\
+               server = 'x'\nmemory = '4 KiB'\ntasks = 1\nkeys = ['dev.pub']\n";
+    let said = read(mc2).expect_err("accepted");
+    assert!(
+        said.contains("slots.toml:15: slot \"guest\": a slot lies in a server, and this policy has none"),
+        "{said}"
+    );
+}

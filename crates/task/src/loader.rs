@@ -1,0 +1,96 @@
+//! What the loader does in its jobs: which one hands over a program, takes one back or refuses to.
+//!
+//! A load begins with the loader's first job whose nominal release is not before its time, one load after another. Each job does one
+//! step. How many steps a load takes, and whether it is refused, follows from the package and the slot alone; so does the job in which
+//! the scheduler is told.
+
+use alloc::vec::Vec;
+use tactus_record::SlotRefusal;
+use tactus_time::{Duration, TaskId};
+
+/// The loads of a system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoaderSteps {
+    /// The loader's task, which is periodic.
+    pub task: TaskId,
+    /// Its first release.
+    pub offset: Duration,
+    /// From release to release; greater than zero.
+    pub period: Duration,
+    /// What comes and goes, in order.
+    pub loads: Vec<SlotLoad>,
+}
+
+/// A load or an unload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlotLoad {
+    /// From when on.
+    pub at: Duration,
+    /// The slot's number.
+    pub slot: u16,
+    /// Steps up to the one in which the scheduler is told, that one included.
+    pub steps: u64,
+    /// Steps after it.
+    pub rest: u64,
+    /// What the scheduler is told.
+    pub told: SlotTold,
+}
+
+/// What the scheduler is told of a load or an unload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SlotTold {
+    /// A program begins with these tasks.
+    Loaded(Vec<SlotTaskValues>),
+    /// The program ends.
+    Unloaded,
+    /// It is refused.
+    Refused(SlotRefusal),
+}
+
+/// What a task of a slot is loaded with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotTaskValues {
+    /// The task.
+    pub task: TaskId,
+    /// The longest execution of a job, the system's own work included.
+    pub execution: Duration,
+    /// What each of its jobs takes in a simulation.
+    pub demand: Duration,
+    /// Its period.
+    pub period: Duration,
+    /// Its relative deadline.
+    pub deadline: Duration,
+    /// Its priority; the larger is more urgent.
+    pub priority: u32,
+}
+
+impl LoaderSteps {
+    /// The job of the loader in which the scheduler is told of each load, in order.
+    pub fn jobs(&self) -> Vec<u64> {
+        let mut free = 0;
+        let mut told = Vec::with_capacity(self.loads.len());
+        for load in &self.loads {
+            let after = load.at.saturating_sub(self.offset).div_ceil(self.period.max(Duration::from_nanos(1)));
+            let first = after.max(free);
+            told.push(first.saturating_add(load.steps.max(1) - 1));
+            free = first.saturating_add(load.steps.max(1)).saturating_add(load.rest);
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn loads_go_one_after_another_from_the_first_job_that_is_not_released_before_their_time() {
+        let ms = Duration::from_millis;
+        let load = |at, steps, rest| SlotLoad { at: ms(at), slot: 0, steps, rest, told: SlotTold::Unloaded };
+        // Jobs at 1, 6, 11, 16, 21 ms and so on.
+        let loads = vec![load(6, 3, 0), load(7, 1, 4), load(8, 2, 0), load(100, 1, 0), load(101, 1, 0)];
+        let all = LoaderSteps { task: TaskId(0), offset: ms(1), period: ms(5), loads };
+        assert_eq!(all.jobs(), [3, 4, 10, 20, 21]);
+    }
+}

@@ -1,0 +1,106 @@
+//! What comes into slots and goes is what was planned: each load in its job of the loader, with its values, or refused for its reason.
+
+use super::{Rule, Violation};
+use crate::order::in_order;
+use crate::view::{LoadView, SlotView, Trace, View};
+use std::collections::HashMap;
+use tactus_record::{EntryReason, EventKind, Record, SlotValue};
+use tactus_task::SlotTold;
+use tactus_time::{CoreId, Instant, TaskId};
+
+/// Every record of slots is that of the next load or unload of the plan, in the loader's job that the plan says; nothing else tells of
+/// slots, and none that should have come is missing.
+pub fn slots(view: &View, trace: &Trace) -> Vec<Violation> {
+    let mut all: Vec<(&SlotView, usize, &LoadView)> = Vec::new();
+    for (n, slot) in view.slots.iter().enumerate() {
+        all.extend(slot.loads.iter().map(|load| (slot, n, load)));
+    }
+    all.sort_by_key(|(.., load)| load.number);
+    let mut walk =
+        Walk { all, next: 0, told: Vec::new(), entered: HashMap::new(), ended: HashMap::new(), found: Vec::new() };
+    in_order(trace, |r| walk.step(r));
+    walk.rest();
+    walk.found
+}
+
+struct Walk<'v> {
+    /// Slot, its number, what is planned; in order.
+    all: Vec<(&'v SlotView, usize, &'v LoadView)>,
+    next: usize,
+    /// What was told of tasks since the last load.
+    told: Vec<(TaskId, u8, u64)>,
+    /// On each core: why the scheduler was entered last, and whose job ran.
+    entered: HashMap<CoreId, (u8, Option<TaskId>, u32)>,
+    /// The newest job of each task that is complete, with the time.
+    ended: HashMap<TaskId, (u32, Instant)>,
+    found: Vec<Violation>,
+}
+
+impl Walk<'_> {
+    fn wrong(&mut self, r: &Record, text: String) {
+        let (rule, task) = (Rule::Slot, r.task);
+        self.found.push(Violation { rule, time: r.time, core: r.core, task, job: None, text });
+    }
+
+    fn step(&mut self, r: &Record) {
+        match r.kind {
+            EventKind::Enter => _ = self.entered.insert(r.core, (r.level, r.task, r.job)),
+            EventKind::Complete => _ = r.task.map(|task| self.ended.insert(task, (r.job, r.time))),
+            EventKind::SlotTask => self.told.extend(r.task.map(|task| (task, r.level, r.arg))),
+            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => self.load(r),
+            _ => {}
+        }
+    }
+
+    fn load(&mut self, r: &Record) {
+        let told = std::mem::take(&mut self.told);
+        let Some((slot, number, planned)) = self.all.get(self.next).copied() else {
+            return self.wrong(r, format!("load {} of slot {} is not planned", r.arg, r.job));
+        };
+        self.next += 1;
+        if (r.job as usize, r.arg) != (number, planned.number as u64) {
+            self.wrong(
+                r,
+                format!("load {} of slot {} comes where {} of {number} should", r.arg, r.job, planned.number),
+            );
+        }
+        let expected: (EventKind, u8, Vec<(TaskId, u8, u64)>) = match &planned.told {
+            SlotTold::Loaded(tasks) => {
+                let values = tasks.iter().flat_map(|it| {
+                    let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
+                    let values = [execution, period, deadline, u64::from(it.priority)];
+                    SlotValue::ALL.into_iter().zip(values).map(|(which, value)| (it.task, which as u8, value))
+                });
+                (EventKind::SlotLoaded, 0, values.collect())
+            }
+            SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),
+            SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, Vec::new()),
+        };
+        if (r.kind, r.level) != (expected.0, expected.1) {
+            self.wrong(
+                r,
+                format!("load {} ends as {:?} for reason {}, planned was {:?}", r.arg, r.kind, r.level, planned.told),
+            );
+        } else if told != expected.2 {
+            self.wrong(r, format!("load {} brings other values than its package", r.arg));
+        }
+        let by = self.entered.get(&r.core).copied();
+        let right = (EntryReason::Slot as u8, Some(slot.loader), u32::try_from(planned.job).unwrap_or(u32::MAX));
+        if by != Some(right) {
+            self.wrong(r, format!("load {} is not told by job {} of the loader", r.arg, planned.job));
+        }
+    }
+
+    /// Once the loader's job that was to tell is complete, it must have been told.
+    fn rest(&mut self) {
+        for (slot, number, load) in self.all.split_off(self.next.min(self.all.len())) {
+            let Some((job, time)) = self.ended.get(&slot.loader).copied() else { continue };
+            if u64::from(job) >= load.job {
+                let text =
+                    format!("load {} of slot {number} was to be told by job {} and never was", load.number, load.job);
+                let task = Some(slot.loader);
+                self.found.push(Violation { rule: Rule::Slot, time, core: CoreId(0), task, job: Some(job), text });
+            }
+        }
+    }
+}
