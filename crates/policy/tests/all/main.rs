@@ -29,5 +29,6 @@ mod reclaiming;
 mod servers;
 mod setup;
 mod short_way;
+mod slots;
 mod threads;
 mod trees;

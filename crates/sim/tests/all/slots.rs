@@ -35,7 +35,7 @@ fn signer() -> SigningKey {
 
 /// A random package for the slot, whose tasks ask for about this share of its server.
 fn random_package(chance: &mut Random, slot: &Slot, server: (Duration, Duration), version: u64) -> Vec<u8> {
-    let program = program(1 + chance.below(slot.pages.min(6)) as usize);
+    let program = program(1 + chance.below(slot.pages.min(4)) as usize);
     // Sometimes one more than there is room for.
     let more = u64::from(chance.below(8) == 0);
     let count = 1 + chance.below(slot.tasks.len() as u64 + more) as usize;
@@ -43,7 +43,7 @@ fn random_package(chance: &mut Random, slot: &Slot, server: (Duration, Duration)
     let load = budget as f64 / period as f64 * (0.05 + chance.below(70) as f64 / 100.0);
     let mut tasks = Vec::new();
     for n in 0..count.min(MOST_TASKS) {
-        let own = period * (3 + chance.below(9));
+        let own = period * (2 + chance.below(6));
         let share = load / count as f64 * (0.4 + chance.below(120) as f64 / 100.0);
         let execution = ((own as f64 * share) as u64).max(5_000);
         let deadline = if chance.below(3) == 0 { own - chance.below(own / 3) } else { own };
@@ -87,7 +87,7 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
     };
     let mut text = format!(
         "[system]\nname = 'slots'\ncores = {cores}\nduration = '{} ms'\n[policy]\nkind = '{root}'\n[machine]\noverheads = {overheads}\n",
-        150 + chance.below(150)
+        200 + chance.below(200)
     );
     let mut slots = Vec::new();
     let mut tasks = String::new();
@@ -183,7 +183,7 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
     let mut full = vec![false; system.slots.len()];
     let run = system.duration.as_nanos() / 1_000_000;
     for n in 0..4 + chance.below(10) {
-        at += chance.below(run / 8);
+        at += chance.below(run / 6);
         if at >= run {
             break;
         }
