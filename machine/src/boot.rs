@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request, SlotSupply};
 use tactus_model::{DeviceKind, System, TaskPlacement};
-use tactus_plan::RunPlan;
+use tactus_package::admission::Order;
+use tactus_plan::{RunPlan, SlotOffer};
 use tactus_report::{ColourUse, Details};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{Bound, HeapUse, Trace};
@@ -30,15 +31,16 @@ pub const WHOLE_RUN: [u32; 2] = [0x10, 0x11];
 /// Who is told what a build does, in the words of the compiler.
 pub type Tell<'t> = &'t (dyn Fn(&str) + Sync);
 
-/// What programs in the slots are given.
-fn supplies(system: &System) -> Vec<SlotSupply> {
-    let of = |slot: &tactus_model::Slot| {
-        let server = &system.scheduling.servers[slot.server];
-        let (budget, period) = (server.budget, server.period);
-        let blackout = (period - budget) * 2;
-        SlotSupply { budget, period, blackout, earliest_deadline: true, cost_of_job: Duration::from_micros(20) }
-    };
-    system.slots.iter().map(of).collect()
+/// What a program in a slot is given.
+fn supply(offer: &SlotOffer) -> SlotSupply {
+    let SlotOffer { supply, order, cost_of_job } = *offer;
+    SlotSupply {
+        budget: supply.budget,
+        period: supply.period,
+        blackout: supply.blackout,
+        earliest_deadline: order == Order::EarliestDeadline,
+        cost_of_job,
+    }
 }
 
 /// What is told of a run on the machine beside its trace.
@@ -122,7 +124,7 @@ impl Told {
             plan: setups[0].encode(),
             children: schedulers::children(system, &setups),
             disks: served.collect(),
-            slots: supplies(system),
+            slots: promised.slots.iter().map(supply).collect(),
         })
     }
 

@@ -99,12 +99,12 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     promised.view.heaps = heaps;
 
     let allowed = schedulers::allowed(&system, &trace);
-    // One scheduler for all is replayed by `agree`, and here where something comes from outside or misses are counted.
+    // One scheduler for all is replayed by `agree`, and here where something comes from outside, programs among it, or misses are counted.
     let outside = system.scheduling.places.iter().any(|place| place.interrupt.is_some() || place.raised_by.is_some());
     // An interrupt may preempt the last stretch of a built-in workload, which looks at no clock, more than once.
     let allowed = if outside { allowed * 4 } else { allowed };
     let replayed = match &schedulers[..] {
-        [_] if !outside && !regulates => None,
+        [_] if !outside && !regulates && system.slots.is_empty() => None,
         several => Some(schedulers::replay(&system, &promised.setup, several, allowed)?),
     };
 

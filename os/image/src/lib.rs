@@ -32,7 +32,6 @@ pub use iso::{iso, IsoError};
 pub use packed::PackedProgram;
 pub use parsed::Parsed;
 pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};
-pub use slots::set_back_steps;
 pub use verify::{verify, VerifyError};
 
 pub use tactus_abi::image::Interleaved;

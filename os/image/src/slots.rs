@@ -1,6 +1,6 @@
 //! Slots: what the component is that a program comes into, and what its loader is told.
 
-use crate::size::{pages, USER_STACK};
+use crate::size::USER_STACK;
 use crate::wire::{stored, Stored};
 use crate::{ImageError, SlotSupply};
 use object::elf::EM_X86_64;
@@ -8,17 +8,15 @@ use tactus_abi::image::role;
 use tactus_abi::layout::{MAX_THREADS, PAGE, WINDOW_PAGES};
 use tactus_abi::shared::{restart, ComponentCard};
 use tactus_abi::slot::{label, LoadCard, LoaderHead, RightCard, SlotCard};
-use tactus_model::{LoadKind, Slot, System};
+use tactus_model::{LoadKind, System, SET_BACK_THREADS, STACK_PAGES};
 
 /// The most keys of a slot, which the loader has room for.
 const MOST_KEYS: usize = 8;
 
-/// The kernel's steps that set the slot's component back, but for the last one, with which it runs: its threads are looked at, and each
-/// of its own pages is filled anew.
-pub fn set_back_steps(slot: &Slot) -> u64 {
-    let own = slot.tasks.len() as u64 * USER_STACK + pages(slot.heap);
-    MAX_THREADS.div_ceil(restart::THREADS_PER_STEP) as u64 + own / PAGE
-}
+// What the host counts of the kernel's steps is what the kernel does.
+const _: () = assert!(
+    SET_BACK_THREADS == MAX_THREADS.div_ceil(restart::THREADS_PER_STEP) as u64 && STACK_PAGES * PAGE == USER_STACK
+);
 
 /// Tells in its card that the component is a slot, or fills slots.
 pub(crate) fn describe(card: &mut ComponentCard, system: &System, component: usize) {
@@ -70,7 +68,7 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
             pages: slot.pages,
             heap: slot.heap,
             colours: colours[number],
-            set_back: set_back_steps(slot),
+            set_back: slot.set_back_steps(),
             budget: supply.budget.as_nanos(),
             period: supply.period.as_nanos(),
             blackout: supply.blackout.as_nanos(),

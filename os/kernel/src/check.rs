@@ -12,6 +12,7 @@ use crate::arch::port::time_stamp;
 use crate::arch::serial::say;
 use crate::arch::{floating_point, protect};
 use crate::component;
+use crate::memory;
 use crate::path::{self, Entry, Path, Scheduler};
 use crate::percore::{self, Core};
 use crate::stop;
@@ -274,6 +275,8 @@ fn time() {
 pub fn total(core: &Core) {
     walk(core);
     thoroughly();
+    let (free, all) = memory::free();
+    say!("tactus: {free} of {all} frames of the pool are free");
     let [used, idle, elapsed] = sums();
     say!(
         "tactus: checked {} ways out; {used} used + {idle} idle = {elapsed} elapsed on {} cores, core {} ends",

@@ -144,6 +144,16 @@ pub fn set_up_window(frames: &mut Frames, component: usize, space: AddressSpace,
     Ok(())
 }
 
+/// How many of its frames are free, and how many there are. At the end of a run.
+#[cfg(feature = "check")]
+pub fn free() -> (u64, u64) {
+    // SAFETY: the run is over; plain numbers, read as they are.
+    unsafe {
+        let pool = POOL.0.get();
+        ((*pool).left.iter().map(|&left| u64::from(left)).sum(), (*pool).count)
+    }
+}
+
 /// Whether the entry stands in the table of the component's window.
 #[cfg(feature = "check")]
 pub fn is_in_window(component: u16, entry: *mut u64) -> bool {

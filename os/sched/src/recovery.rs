@@ -184,13 +184,6 @@ impl Recovery {
         self.stopped.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }
 
-    /// The component runs, whatever stopped it before: a slot has another program, or none.
-    pub fn runs(&self, component: u64) {
-        if let Some((word, bit)) = self.bit_of(component) {
-            word.fetch_and(!bit, Ordering::Relaxed);
-        }
-    }
-
     /// Whether the component has begun anew since the run began.
     pub fn has_restarted(&self, component: u64) -> bool {
         let own = self.supervised(component).map(|it| &it.count);

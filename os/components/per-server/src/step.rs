@@ -77,7 +77,7 @@ fn call(state: &mut CoreState, look: ClockReading, reason: EntryReason, told: [O
     if let (EntryReason::Complete, Some(index)) = (reason, before.and_then(|task| system.own(task))) {
         system.jobs[index].finish();
     }
-    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle: false };
+    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle: false, job: 0 };
     let mut caller = Counted { ring: &mut state.ring, counts: &mut state.counts, system };
     let policy = (&system.scheduler, &mut state.policy);
     let Called { decision, after, changed } =

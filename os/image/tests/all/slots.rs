@@ -7,7 +7,7 @@ use tactus_abi::image::{role, WRITABLE};
 use tactus_abi::layout::{HEAP, INFO, PROGRAM, STACKS, STACK_STRIDE, TASK_PAGE, TOLD};
 use tactus_abi::shared::{name_text, Info};
 use tactus_abi::slot::{LoadCard, LoaderHead, SlotCard, SLOT};
-use tactus_image::{set_back_steps, verify, Image, USER_STACK};
+use tactus_image::{verify, Image, USER_STACK};
 use tactus_model::{Body, Load, LoadKind, Restart, Rights, Slot, Superior, System};
 use tactus_time::Duration;
 
@@ -77,7 +77,7 @@ fn a_slot_is_a_component_without_program_and_its_loader_knows_all_of_it() {
     let says = |number: usize| parsed.infos[number].grants.iter().any(|name| name_text(name) == SLOT);
     assert_eq!([1, LOADER, GUEST].map(says), [false, true, false]);
     // Two stacks, two pages of heap.
-    let steps = set_back_steps(&example().slots[0]);
+    let steps = example().slots[0].set_back_steps();
     assert_eq!(steps, 33 + 2 * USER_STACK / 4096 + 2);
     let top = STACKS + (1 + 1 + 1) * STACK_STRIDE;
     assert!(parsed.mapping_at(GUEST, top - USER_STACK).is_some_and(|it| it.flags == WRITABLE));

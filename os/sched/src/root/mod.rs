@@ -547,7 +547,9 @@ fn call_policy<P: Policy>(policy: &P, own: &mut P::Core, state: &mut CoreState, 
     let (look, core) = (state.look, CoreId(state.core));
     // Only a tree has partitions, whose processes say so.
     let idle = P::RESOURCES && core::mem::take(&mut state.idled) && reason == EntryReason::Complete;
-    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle };
+    // Of the loader it counts in which job it tells.
+    let job = if P::RESOURCES && reason == EntryReason::Slot { state.job } else { 0 };
+    let entry = Entry { core, reason, now: look.now, running: state.running, wake: state.wake, idle, job };
     if idle {
         note_idle(state);
     }

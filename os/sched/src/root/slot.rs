@@ -1,7 +1,7 @@
 //! What the loader has done to slots: noted call by call, and told to the policy with the last one. Nobody else is listened to, and of
 //! the loader nothing is taken that is not about tasks of slots.
 
-use crate::root::state::{system, CoreState, RootProgram};
+use crate::root::state::{CoreState, RootProgram};
 use crate::root::{at_home, Root, NOT_DECLARED, NO_JOB, SLOTTED};
 use crate::runtime::decide_locked;
 use tactus_policy::{Input, Policy, SlotAction};
@@ -62,12 +62,6 @@ pub fn pass_on<P: Policy>(
     };
     let subject = Subject::NONE.with_level(level);
     writer.store(Stored::about(subject, now, core, kind, slot.into(), load.into()));
-    if let (SlotAction::Load | SlotAction::Unload, Some((first, _))) = (action, reports.slots.get(usize::from(slot))) {
-        // What faulted there is gone.
-        if let Some(card) = system().cards().get(usize::from(*first)) {
-            system().recovery.runs(card.home);
-        }
-    }
     policy.input(own, Input::Slot { slot, load, action });
     writer
 }

@@ -30,6 +30,8 @@ pub struct Entry {
     pub wake: Instant,
     /// The job that is finished had nothing to do.
     pub idle: bool,
+    /// The number of the job that ran, where the record of the entry tells it; else 0.
+    pub job: u32,
 }
 
 /// The policy's event for a reason of entry.
@@ -81,11 +83,11 @@ pub fn call<P: Policy, C: Caller>(
     entry: Entry,
     inputs: impl FnOnce(&mut C, &P, &mut P::Core, RingWriter) -> RingWriter,
 ) -> Called {
-    let Entry { core, reason, now, running, wake, idle } = entry;
+    let Entry { core, reason, now, running, wake, idle, job } = entry;
     let level = reason as u8;
     let arg = if reason == EntryReason::Timer { wake.as_nanos() } else { idle.into() };
     let mut writer = caller.ring().writer();
-    writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, 0, arg));
+    writer.store(Stored::about(running.with_level(level), now, core, EventKind::Enter, job, arg));
     // By value, so that it need not lie in memory for what nearly no call has.
     let writer = inputs(caller, policy, own, writer);
     let (counts, tasks) = caller.counts();

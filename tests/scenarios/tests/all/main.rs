@@ -51,6 +51,7 @@ mod schedulers;
 mod schedules;
 mod security;
 mod services;
+mod slots;
 mod smallest;
 mod speakers;
 mod status;

@@ -1,0 +1,218 @@
+//! Programs that come to a booted system and go again: their tasks run between load and unload and never else, nothing is lost by it,
+//! and what is hostile harms nobody else.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tactus_record::{EventKind, Record, SlotRefusal};
+use tactus_scenarios::{file, tactus, Finished, Scratch};
+use tactus_time::TaskId;
+
+/// A folder with keys and packages.
+struct Shop {
+    scratch: Scratch,
+}
+
+impl Shop {
+    /// With the keys of one who is trusted and one who is not.
+    fn new(name: &str) -> Shop {
+        let shop = Shop { scratch: Scratch::new(name) };
+        for key in ["dev", "stranger"] {
+            shop.call(&["key", "new", &shop.path(key).display().to_string()]);
+        }
+        shop
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn call(&self, words: &[&str]) {
+        let said = tactus(words);
+        assert_eq!(said.status, 0, "{words:?}: {}\n{}", said.output, said.errors);
+    }
+
+    /// A package of the program of this name in a crate, with tasks of `(name, execution, period)`, signed by `key`.
+    fn pack(&self, (folder, program): (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
+        let mut text = format!("name = '{program}'\nversion = '1.0.0'\nclass = 'app'\nuses = ['console']\n");
+        for (task, execution, period) in tasks {
+            text += &format!("[[task]]\nname = '{task}'\nexecution = '{execution}'\nperiod = '{period}'\n");
+        }
+        let manifest = self.scratch.write(&format!("{package}.toml"), &text).display().to_string();
+        let (key, out) = (self.path(&format!("{key}.key")), self.path(&format!("{package}.package")));
+        let [folder, key, out] = [file(folder), key, out].map(|path| path.display().to_string());
+        self.call(&["pack", &folder, "--manifest", &manifest, "--key", &key, "--out", &out]);
+    }
+}
+
+/// One core: a promised task in nobody's server, a loader, a console, and a slot with a server.
+fn system(duration: &str, slot: &str, loads: &[String]) -> String {
+    format!(
+        "[system]\ncores = 1\nduration = '{duration}'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitioned-edf'\n\
+         [[component]]\nname = 'loader'\ncrate = '{}'\nloader = true\n\
+         [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
+         [[task]]\nname = 'load'\ncomponent = 'loader'\ncore = 0\nperiod = '5 ms'\nexecution = '1200 us'\n\
+         [[task]]\nname = 'control'\ncore = 0\nperiod = '4 ms'\nexecution = '500 us'\n\
+         [[server]]\nname = 'apps'\ncores = [0]\nkind = 'deferrable'\nbudget = '2 ms'\nperiod = '10 ms'\npolicy = 'partitioned-edf'\n\
+         [[slot]]\nname = '{slot}'\nserver = 'apps'\nclass = 'app'\nmemory = '128 KiB'\nheap = '16 KiB'\ntasks = 2\n\
+         uses = {{ console = 'console.write' }}\nkeys = ['dev.pub']\nolder = true\n{}",
+        file("os/components/loader").display(),
+        file("os/components/services").display(),
+        loads.concat(),
+    )
+}
+
+fn load(at: u64, slot: &str, package: &str) -> String {
+    format!("[[load]]\nat = '{at} ms'\nslot = '{slot}'\npackage = '{package}.package'\n")
+}
+
+fn unload(at: u64, slot: &str) -> String {
+    format!("[[unload]]\nat = '{at} ms'\nslot = '{slot}'\n")
+}
+
+/// What became of each load: its number, the kind of record, its instant (ns), the reason of a refusal.
+fn changes(records: &[Record]) -> Vec<(u64, EventKind, u64, u8)> {
+    let kinds = [EventKind::SlotLoaded, EventKind::SlotUnloaded, EventKind::SlotRefused];
+    let own = records.iter().filter(|it| kinds.contains(&it.kind));
+    own.map(|it| (it.arg, it.kind, it.time.as_nanos(), it.level)).collect()
+}
+
+#[test]
+fn tasks_of_programs_run_between_load_and_unload_and_the_run_is_replayed() {
+    let shop = Shop::new("slots");
+    let guests = |bin: &'static str| ("tests/scenarios/guests", bin);
+    shop.pack(guests("steady"), "steady", &[("fast", "300 us", "40 ms"), ("slow", "300 us", "80 ms")], "dev");
+    shop.pack(guests("other"), "other", &[("work", "300 us", "40 ms")], "dev");
+    shop.pack(guests("other"), "forged", &[("work", "300 us", "40 ms")], "stranger");
+    shop.pack(guests("other"), "greedy", &[("work", "9 ms", "10 ms")], "dev");
+    let loads = [
+        load(20, "guest", "steady"),
+        // The slot is full.
+        load(150, "guest", "other"),
+        unload(200, "guest"),
+        load(230, "guest", "forged"),
+        load(240, "guest", "greedy"),
+        load(250, "guest", "other"),
+        unload(400, "guest"),
+        load(420, "guest", "steady"),
+        unload(600, "guest"),
+        unload(610, "guest"),
+    ];
+    let path = shop.scratch.write("slots.toml", &system("700 ms", "guest", &loads));
+    let run = Finished::run(&path, &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    assert!(run.said.output.contains("decisions is the policy's own"), "{}", run.said.output);
+    let trace = run.trace();
+    let records = &trace.cores[0];
+    let done = changes(records);
+    let kinds: Vec<_> = done.iter().map(|(load, kind, _, why)| (*load, *kind, *why)).collect();
+    let refused = |load: u64, why: SlotRefusal| (load, EventKind::SlotRefused, why as u8);
+    let (loaded, unloaded) = (EventKind::SlotLoaded, EventKind::SlotUnloaded);
+    assert_eq!(
+        kinds,
+        [
+            (0, loaded, 0),
+            refused(1, SlotRefusal::Full),
+            (2, unloaded, 0),
+            refused(3, SlotRefusal::Signature),
+            refused(4, SlotRefusal::Unschedulable),
+            (5, loaded, 0),
+            (6, unloaded, 0),
+            (7, loaded, 0),
+            (8, unloaded, 0),
+            refused(9, SlotRefusal::Empty),
+        ]
+    );
+    // Between which instants a program was in the slot.
+    let at = |load: u64| done.iter().find(|it| it.0 == load).map_or(0, |it| it.2);
+    let there = [(at(0), at(2)), (at(5), at(6)), (at(7), at(8))];
+    let names: Vec<String> = run.summary.tasks().map(|task| task.name().to_string()).collect();
+    let mut ran: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let own =
+        records.iter().filter(|it| matches!(it.kind, EventKind::Release | EventKind::Dispatch | EventKind::Complete));
+    for record in own {
+        let Some(name) = record.task.map(|task| names[task.index()].as_str()).filter(|name| name.starts_with("guest"))
+        else {
+            continue;
+        };
+        let time = record.time.as_nanos();
+        let place = there.iter().position(|(from, to)| (*from..=*to).contains(&time));
+        let place = place
+            .unwrap_or_else(|| panic!("{name} has {:?} at {time}, while no program was there: {there:?}", record.kind));
+        ran.entry(name).or_default()[place] += usize::from(record.kind == EventKind::Complete);
+    }
+    println!("jobs of each task while each program was there: {ran:?}; there: {there:?}");
+    let counts: Vec<[usize; 3]> = ran.values().copied().collect();
+    // The second program has one task.
+    assert!(counts[0].iter().all(|jobs| *jobs >= 3), "{ran:?}");
+    assert!(counts[1][0] >= 1 && counts[1][1] == 0 && counts[1][2] >= 1, "{ran:?}");
+    // Each came with its own memory, whatever was there before.
+    let said = |words: &str| run.said.output.lines().filter(|line| line.ends_with(words)).count();
+    assert_eq!((said("guest: steady after 0"), said("guest: other has 1207801")), (2, 1), "{}", run.said.output);
+    for task in ["control", "load"] {
+        assert!(run.summary.task(task).worst_over_bound().is_some_and(|share| share <= 1.0), "{task}");
+    }
+    // In the simulator the same comes of each load, in the same job of the loader.
+    let simulated = Finished::simulate(&path, &[]);
+    assert_eq!(by_job(&run), by_job(&simulated));
+    let jobs = records.iter().filter(|it| it.kind == EventKind::Complete && it.task == Some(TaskId(0)));
+    println!("the loader's dearest job: {} ns, at an instruction each", jobs.map(|it| it.arg).max().unwrap_or(0));
+    frames_are_back(&Finished::run_checked(&path, &[]));
+}
+
+/// What becomes of each load, and in which job of the loader (its second task).
+fn by_job(run: &Finished) -> Vec<(u64, EventKind, u8, usize)> {
+    let trace = run.trace();
+    let mut jobs = 0;
+    let mut found = Vec::new();
+    for record in &trace.cores[0] {
+        match record.kind {
+            EventKind::Complete if record.task == Some(TaskId(0)) => jobs += 1,
+            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => {
+                found.push((record.arg, record.kind, record.level, jobs));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What the wild program does from its fourth job on, by the number in its slot's name, and whether it is stopped for that: it writes to
+/// its code, writes to the kernel, executes its heap, never ends, calls the kernel at random, calls what it was granted at random.
+const WILD: [(u8, bool); 6] = [(1, true), (3, true), (6, true), (12, false), (13, false), (15, false)];
+
+#[test]
+fn a_hostile_program_in_a_slot_harms_nobody_else_and_leaves_the_slot_to_the_next_one() {
+    let shop = Shop::new("slots-hostile");
+    shop.pack(("tests/scenarios/wild", "wild"), "wild", &[("go", "100 us", "40 ms")], "dev");
+    shop.pack(("tests/scenarios/guests", "steady"), "steady", &[("go", "300 us", "40 ms")], "dev");
+    for (kind, is_stopped) in WILD {
+        let slot = format!("wild-{kind}");
+        let loads = [load(10, &slot, "wild"), unload(400, &slot), load(420, &slot, "steady"), unload(600, &slot)];
+        let path = shop.scratch.write(&format!("{slot}.toml"), &system("700 ms", &slot, &loads));
+        let run = Finished::run(&path, &[]);
+        for task in ["control", "load"] {
+            let task = run.summary.task(task);
+            let share = task.worst_over_bound().expect("a promise");
+            println!("{slot}: {} at most {share:.3} of its bound", task.name());
+            assert!(share <= 1.0 && task.missed() == 0, "{slot}: {}", run.said.output);
+        }
+        let done: Vec<_> = by_job(&run).iter().map(|it| it.1).collect();
+        let (loaded, unloaded) = (EventKind::SlotLoaded, EventKind::SlotUnloaded);
+        assert_eq!(done, [loaded, unloaded, loaded, unloaded], "{slot}");
+        // It alone is stopped, if it faults; what comes next runs there.
+        let (components, stopped) = (run.components(), run.summary.stopped());
+        let names: Vec<&str> = stopped.iter().map(|it| components[it.component as usize].as_str()).collect();
+        assert_eq!(names, if is_stopped { vec![slot.as_str()] } else { Vec::new() }, "{}", run.said.output);
+        let said = run.said.output.lines().filter(|line| line.ends_with("steady after 0")).count();
+        assert_eq!(said, 1, "{slot}: {}", run.said.output);
+        frames_are_back(&Finished::run_checked(&path, &[]));
+    }
+}
+
+/// All frames are free at the end, as they were at the start, by the kernel's own count.
+fn frames_are_back(run: &Finished) {
+    let line = run.log.lines().find(|line| line.contains(" frames of the pool are free")).expect("the kernel counts");
+    println!("{line}");
+    let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert!(numbers.len() == 2 && numbers[0] == numbers[1] && numbers[1] > 0, "{line}");
+}
