@@ -11,6 +11,8 @@ use tactus_package::admission::{Demand, MOST_TASKS};
 use tactus_package::manifest::{List, Manifest, PackageTask, Processor};
 use tactus_package::write::{package, SigningKey};
 use tactus_plan::RunPlan;
+use tactus_record::{EntryReason, EventKind, Record};
+use tactus_task::SlotTold;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{LoadFate, Summary, Trace, Verdict};
 
@@ -353,4 +355,73 @@ fn bounds_of_others_are_those_beside_a_full_server() {
         }
     }
     assert!(compared > 60 && moved > 30, "{compared} {moved}");
+}
+
+/// The first system in which a program comes and goes, its plan and its run.
+fn first_with_a_program() -> (RunPlan, Trace) {
+    let found = (0..).find_map(|seed| {
+        let chance = &mut Random::new(seed);
+        let system = random_system(chance, false);
+        let check = tactus_analysis::check(&system, &Costs::default());
+        let plan = tactus_plan::plan(&system, &check, &Costs::default());
+        let trace = simulated(&system, &plan, &Costs::default(), seed);
+        let has = |kind: EventKind| trace.cores.iter().flatten().any(|r| r.kind == kind);
+        let all = [EventKind::SlotLoaded, EventKind::SlotUnloaded, EventKind::SlotRefused].into_iter().all(has);
+        (check.accepted && all).then_some((plan, trace))
+    });
+    found.expect("there are some")
+}
+
+#[test]
+fn a_run_in_which_programs_come_otherwise_than_planned_breaks_a_rule() {
+    let (plan, trace) = first_with_a_program();
+    let broken = |alter: &dyn Fn(&mut Vec<Record>)| {
+        let mut other = trace.clone();
+        alter(&mut other.cores[0]);
+        !tactus_trace::check::slots(&plan.view, &other).is_empty()
+    };
+    let of = |kind: EventKind| move |r: &&mut Record| r.kind == kind;
+    assert!(!broken(&|_| {}));
+    for kind in [EventKind::SlotLoaded, EventKind::SlotUnloaded, EventKind::SlotRefused] {
+        assert!(broken(&|all| all.iter_mut().filter(of(kind)).for_each(|r| r.arg += 1)), "{kind:?}: another load");
+        assert!(broken(&|all| all.iter_mut().filter(of(kind)).for_each(|r| r.job += 1)), "{kind:?}: another slot");
+        assert!(broken(&|all| all.retain(|r| r.kind != kind)), "{kind:?}: left out");
+        let refused = |r: &mut Record| (r.kind, r.level) = (EventKind::SlotRefused, 10);
+        assert!(broken(&|all| all.iter_mut().filter(of(kind)).for_each(refused)), "{kind:?}: refused");
+    }
+    assert!(broken(&|all| all.iter_mut().filter(of(EventKind::SlotTask)).for_each(|r| r.arg += 1)), "another value");
+    assert!(broken(&|all| all.retain(|r| r.kind != EventKind::SlotTask)), "no values");
+    // Another job, another task, another reason of entry.
+    let entered = |r: &&mut Record| r.kind == EventKind::Enter && r.level == EntryReason::Slot as u8;
+    assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.job += 1)), "another job");
+    assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.task = Some(TaskId(99)))), "another task");
+    assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.level = 1)), "another reason");
+}
+
+/// Without admission, what is loaded misses deadlines, and the judge says so.
+#[test]
+fn what_is_loaded_without_admission_is_found_late() {
+    let mut late = 0;
+    for seed in (0..40).step_by(2) {
+        let chance = &mut Random::new(seed);
+        let system = random_system(chance, false);
+        let check = tactus_analysis::check(&system, &Costs::default());
+        let mut plan = tactus_plan::plan(&system, &check, &Costs::default());
+        // A deadline that no job can meet.
+        let shorten = |told: &mut SlotTold| {
+            if let SlotTold::Loaded(tasks) = told {
+                tasks.iter_mut().for_each(|task| task.deadline = Duration::from_nanos(task.demand.as_nanos() / 2));
+            }
+        };
+        plan.loader.iter_mut().flat_map(|loader| &mut loader.loads).for_each(|load| shorten(&mut load.told));
+        plan.view.slots.iter_mut().flat_map(|slot| &mut slot.loads).for_each(|load| shorten(&mut load.told));
+        let trace = simulated(&system, &plan, &Costs::default(), seed);
+        let summary = tactus_trace::judge(&plan.view, &trace);
+        let guests = summary.tasks.iter().enumerate().filter(|(n, _)| system.slot_of(*n).is_some());
+        let missed: u64 = guests.map(|(_, task)| task.jobs.missed).sum();
+        late += missed;
+        let broken = matches!(summary.verdict, Verdict::Broken(_));
+        assert_eq!(broken, missed > 0 && check.accepted, "seed {seed}: {:?}", summary.verdict);
+    }
+    assert!(late > 20, "{late}");
 }
