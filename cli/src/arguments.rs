@@ -155,12 +155,15 @@ pub enum Command {
   ./tactus convert tasks.csv tasks.toml --cores 2 --policy global-edf
   ./tactus convert taskset.xml study.xml --to simso --cores 4 --duration '2 s'")]
     Convert(Convert),
-    /// Make a package of a crate, for a slot of a system
+    /// Make a package of a crate, or tell into which slots packages fit
     ///
     /// Builds the crate as a component is built, and writes its program with what it says of itself, signed, to one file. What tasks it
     /// brings, which heap and which services it needs, stands under [package.metadata.tactus] of its Cargo.toml, or in a file of its own.
-    /// See docs/slots.md.
-    #[command(after_help = "Example:\n  ./tactus pack examples/slots/blink-1 --key dev.key -o blink-1.package")]
+    /// With --check nothing is made: tells for each slot of a system whether each package may be loaded into it; the exit status is 1 if
+    /// one fits nowhere. See docs/slots.md.
+    #[command(after_help = "Examples:
+  ./tactus pack examples/slots/blink-1 --key dev.key -o blink-1.package
+  ./tactus pack --check examples/slots/slots.toml blink-1.package")]
     Pack(Pack),
     /// Make a key that signs packages
     #[command(after_help = "Example:\n  ./tactus key new dev")]
@@ -352,18 +355,24 @@ pub struct NetworkRun {
 /// Options of `pack`.
 #[derive(Debug, Args)]
 pub struct Pack {
-    /// The folder of the crate
-    #[arg(value_name = "CRATE")]
-    pub folder: PathBuf,
+    /// The folder of the crate; with --check the packages
+    #[arg(value_name = "CRATE|PACKAGE", required = true)]
+    pub paths: Vec<PathBuf>,
     /// What the package says of itself, in place of the crate's Cargo.toml (TOML)
     #[arg(long, value_name = "FILE")]
     pub manifest: Option<PathBuf>,
     /// The private key that signs it
-    #[arg(long, value_name = "FILE")]
-    pub key: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "check")]
+    pub key: Option<PathBuf>,
     /// Where the package goes [default: <name>.package]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Tell into which slots of this system the packages fit
+    #[arg(long, value_name = "SYSTEM", conflicts_with_all = ["manifest", "key", "out"])]
+    pub check: Option<PathBuf>,
+    /// With --check: what the system's own work costs, as the check counts it
+    #[arg(long, value_name = "measured|none|FILE", default_value = "measured", requires = "check")]
+    pub costs: String,
     /// How it is built.
     #[command(flatten)]
     pub building: Building,

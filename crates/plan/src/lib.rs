@@ -11,9 +11,11 @@ mod reconfiguration;
 mod resources;
 mod run_plan;
 mod server_rules;
+mod slot_fit;
 mod slots;
 
 pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;
+pub use slot_fit::{slot_fits, Fitting, FittingTask, SlotFit};
 pub use slots::{offers, PlannedLoad, SlotOffer};

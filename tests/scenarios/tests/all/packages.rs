@@ -95,6 +95,66 @@ fn what_no_package_can_be_made_of_is_refused_before_a_file_is_written() {
     }
 }
 
+#[test]
+fn a_package_is_told_where_it_fits_with_each_bound_and_why_it_does_not() {
+    let scratch = Scratch::new("packages");
+    let of = |name: &str| scratch.path().join(name);
+    for key in ["dev", "other"] {
+        assert_eq!(new_key(&of(key)).status, 0);
+    }
+    for (name, key) in [("blink-1", "dev"), ("blink-2", "dev"), ("blink-1", "other")] {
+        let out = of(&format!("{name}-{key}.package"));
+        assert_eq!(pack(&file("examples/slots").join(name), &of(&format!("{key}.key")), &out).status, 0);
+    }
+    let component = |name: &str, more: &str| {
+        let folder = file("examples/slots/blink-1");
+        format!("[[component]]\nname = \"{name}\"\ncrate = \"{}\"\n{more}\n", folder.display())
+    };
+    let slot = |name: &str, order: &str, budget: &str, more: &str| {
+        format!(
+            "[[server]]\nname = \"{name}s\"\nkind = \"periodic\"\ncores = [0]\nbudget = \"{budget}\"\nperiod = \"10 ms\"\n\
+             policy = \"{order}\"\n[[slot]]\nname = \"{name}\"\nserver = \"{name}s\"\nmemory = \"64 KiB\"\ntasks = 2\n\
+             keys = [\"dev.pub\"]\n{more}\n"
+        )
+    };
+    let console = "uses = { console = \"console.write\" }";
+    let text = [
+        "[system]\nname = \"slots\"\ncores = 1\nduration = \"100 ms\"\npool = \"1 MiB\"\n[policy]\nkind = \"partitioned-edf\"\n".into(),
+        component("console", "console = true\nprovides = [\"write\"]"),
+        component("loader", "loader = true"),
+        "[[task]]\nname = \"load\"\ncomponent = \"loader\"\ncore = 0\nperiod = \"5 ms\"\nexecution = \"2 ms\"\n".into(),
+        slot("guest", "partitioned-fp", "1 ms", &format!("class = \"app\"\n{console}")),
+        slot("idle", "partitioned-edf", "1 ms", "class = \"app\""),
+        slot("video", "partitioned-edf", "1 ms", console),
+    ];
+    let system = scratch.write("slots.toml", &text.concat());
+    let check = |packages: &[&str]| {
+        let mut words = vec!["pack".into(), "--check".into(), system.clone().into_os_string()];
+        words.extend(packages.iter().map(|name| of(name).into_os_string()));
+        tactus(words)
+    };
+    let said = check(&["blink-1-dev.package", "blink-2-dev.package"]);
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    for told in ["guest · blink 1.0.0 fits · ", "guest · blink 2.0.0 fits · ", "flash: response ≤ ", " of 50.0 ms"]
+    {
+        assert!(said.output.contains(told), "{told}: {}", said.output);
+    }
+    assert!(said.output.contains("idle · refused: it may not have service `console` in this slot"), "{}", said.output);
+    assert!(said.output.contains("video · refused: made for slots of class `app`"), "{}", said.output);
+    let stranger = check(&["blink-1-dev.package", "blink-1-other.package"]);
+    assert_eq!(stranger.status, 1, "{}{}", stranger.output, stranger.errors);
+    assert!(
+        stranger.output.contains("guest · refused: signed by a key that is not trusted here: "),
+        "{}",
+        stranger.output
+    );
+    let absent = check(&["absent.package"]);
+    assert!(absent.status == 2 && absent.errors.contains("make it: ./tactus pack CRATE"), "{}", absent.errors);
+    let none =
+        words([&"pack" as &dyn AsRef<_>, &"--check", &file("examples/avionics.toml"), &of("blink-1-dev.package")]);
+    assert!(none.status == 2 && none.errors.contains("it has no slots; describe one in a [[slot]]"), "{}", none.errors);
+}
+
 const SERVER: &str = "#![no_std]
 #![no_main]
 use tactus_rt::{Caller, Job};
