@@ -203,11 +203,16 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
         // As it begins.
         let (present, places) = SystemRevision::first(system).present();
         let mut growth = vec![Growth::Unknown; system.tasks.len()];
-        for (found, n) in sensitivity_with_cache(&present, costs, cache, effort).into_iter().zip(places) {
+        for (found, n) in growth_of_present(&present, costs, cache, effort).into_iter().zip(places) {
             growth[n] = found;
         }
         return growth;
     }
+    growth_of_present(system, costs, cache, effort)
+}
+
+/// As [`sensitivity_with_cache`], of a system whose tasks are all there.
+fn growth_of_present(system: &System, costs: &Costs, cache: CacheDelay, effort: Effort) -> Vec<Growth> {
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
     let found = one_system(system, Features::NONE, costs, cache);
     let sets = cache.working_sets(system);
