@@ -141,6 +141,9 @@ fn a_package_is_told_where_it_fits_with_each_bound_and_why_it_does_not() {
     }
     assert!(said.output.contains("idle · refused: it may not have service `console` in this slot"), "{}", said.output);
     assert!(said.output.contains("video · refused: made for slots of class `app`"), "{}", said.output);
+    // The check bounds everybody else with the servers of all slots at their full budgets.
+    let checked = words([&"check" as &dyn AsRef<_>, &system]);
+    assert!(checked.status == 0 && checked.output.contains("accepted"), "{}{}", checked.output, checked.errors);
     let stranger = check(&["blink-1-dev.package", "blink-1-other.package"]);
     assert_eq!(stranger.status, 1, "{}{}", stranger.output, stranger.errors);
     assert!(
@@ -153,6 +156,38 @@ fn a_package_is_told_where_it_fits_with_each_bound_and_why_it_does_not() {
     let none =
         words([&"pack" as &dyn AsRef<_>, &"--check", &file("examples/avionics.toml"), &of("blink-1-dev.package")]);
     assert!(none.status == 2 && none.errors.contains("it has no slots; describe one in a [[slot]]"), "{}", none.errors);
+}
+
+/// `examples/slots` beside keys and packages of its own: simulated and on the machine.
+#[test]
+fn the_example_goes_from_version_1_to_version_2_while_it_runs_and_the_loop_keeps_its_bound() {
+    let scratch = Scratch::new("packages");
+    let of = |name: &str| scratch.path().join(name);
+    assert_eq!(new_key(&of("dev")).status, 0);
+    for name in ["blink-1", "blink-2"] {
+        let out = of(&format!("{name}.package"));
+        assert_eq!(pack(&file("examples/slots").join(name), &of("dev.key"), &out).status, 0);
+    }
+    let text = fs::read_to_string(file("examples/slots/slots.toml")).expect("the example");
+    let text = text.replace("\"../../os/", &format!("\"{}/", file("os").display()));
+    let system = scratch.write("slots.toml", &text);
+    for verb in ["simulate", "run"] {
+        let out = of(verb);
+        let said = words([&verb as &dyn AsRef<_>, &system, &"--out", &out]);
+        assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+        assert!(said.output.contains("every promise held"), "{}", said.output);
+        let slot =
+            said.output.lines().find(|line| line.contains("slot guest: empty until ")).expect("a line of the slot");
+        let programs: Vec<&str> = slot.split(", ").map(|it| it.split(" until ").next().unwrap_or(it)).collect();
+        assert_eq!(programs[1..], ["blink 1.0.0", "empty", "blink 2.0.0", "then empty"], "{slot}");
+        if verb == "run" {
+            let said: Vec<&str> = said.output.lines().filter(|line| line.contains("guest: blink")).collect();
+            let (first, second): (Vec<&str>, Vec<&str>) = said.iter().partition(|line| line.contains("blink 1"));
+            assert!(first.len() == 2 && second.len() >= 4, "{said:?}");
+            // Its memory begins as the package says, whatever was there before.
+            assert!(second[0].ends_with("blink 2: on, 1 times"), "{said:?}");
+        }
+    }
 }
 
 const SERVER: &str = "#![no_std]
