@@ -177,7 +177,7 @@ pub fn image(
     let workload = read(&program("tactus-workload")?)?;
     let told = Told::of(system, promised)?;
     let image = tactus_image::build(&told.request(system, (&scheduler, &workload), &components));
-    Ok((program("tactus-kernel")?, image.map_err(|error| unfit(system, &error))?))
+    Ok((program(&kernel())?, image.map_err(|error| unfit(system, &error))?))
 }
 
 /// Our programs that the system runs: of the schedulers, its own alone.
@@ -190,8 +190,9 @@ fn compile_for(
 ) -> Result<Programs, Failure> {
     let scheduler = schedulers::program(system, &promised.setup.kind);
     let package = if scheduler == schedulers::PROGRAM { schedulers::PROGRAM } else { schedulers::PACKAGE };
-    let packages = ["tactus-kernel", package, "tactus-workload"].map(str::to_string);
-    let names = ["tactus-kernel", &scheduler, "tactus-workload"].map(str::to_string);
+    let kernel = &*kernel();
+    let packages = [kernel, package, "tactus-workload"].map(str::to_string);
+    let names = [kernel, &scheduler, "tactus-workload"].map(str::to_string);
     let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
     let unit = Unit::Programs { packages: packages.into(), names: names.into() };
     build_of(&toolchain, sources, &unit, tell).map_err(machine)
@@ -215,6 +216,11 @@ pub fn compile(
     let sources = Sources { feature: feature.map(str::to_string), ..Sources::of(workspace)? };
     let unit = Unit::Ours(packages.iter().map(ToString::to_string).collect());
     build_of(&toolchain, &sources, &unit, tell).map_err(machine)
+}
+
+/// The kernel's program, and its package. For tests: another one, which the environment names.
+fn kernel() -> String {
+    std::env::var("TACTUS_KERNEL").unwrap_or_else(|_| "tactus-kernel".to_string())
 }
 
 /// The program of each of the user's components.

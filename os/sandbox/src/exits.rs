@@ -2,6 +2,7 @@
 //! thing.
 
 use crate::control::{ControlBlock, Exception, Guest};
+use crate::interrupts;
 use crate::permissions::EXIT_PORT;
 use crate::processor::EFER;
 use crate::serial::Port;
@@ -67,7 +68,10 @@ pub fn handle(block: ControlBlock, guest: &mut Guest, counts: &mut Counts) -> Ne
         0x7b => return port(block, (first, second), counts),
         0x7c => register(block, guest, first != 0, counts),
         // Non-maskable and system-management interrupts, INIT: nobody's here.
-        0x61..=0x63 => counts.interrupts += 1,
+        0x61..=0x63 => {
+            counts.interrupts += 1;
+            interrupts::take();
+        }
         // Instructions of virtualisation, and `invlpga`.
         0x7a | 0x80..=0x86 => {
             counts.instructions += 1;

@@ -12,6 +12,7 @@
 mod boot;
 mod control;
 mod exits;
+mod interrupts;
 mod nested;
 mod permissions;
 mod processor;
@@ -32,6 +33,7 @@ extern "C" fn monitor_main(magic: u32, info: u32) -> ! {
     let tables = nested::build();
     let maps = permissions::build();
     processor::begin_virtualisation();
+    interrupts::set_up();
     let block = ControlBlock::for_kernel(entry, magic, tables, maps);
     let mut guest = Guest { rbx: info.into(), ..Guest::default() };
     let mut counts = exits::Counts::default();

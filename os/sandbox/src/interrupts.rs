@@ -1,0 +1,48 @@
+//! Interrupts that no mask holds back: one that came while the kernel ran is taken here, or it would stop the kernel again at its next
+//! instruction.
+
+use core::arch::{asm, global_asm};
+use core::cell::UnsafeCell;
+
+global_asm!(
+    r#"
+.text
+monitor_interrupt:
+    iretq
+"#
+);
+
+extern "C" {
+    fn monitor_interrupt();
+}
+
+const NOT_MASKABLE: usize = 2;
+
+#[repr(C, align(16))]
+struct Gates(UnsafeCell<[[u64; 2]; NOT_MASKABLE + 1]>);
+
+// SAFETY: written before the kernel runs, by the only core; read by the processor alone after that.
+unsafe impl Sync for Gates {}
+
+static GATES: Gates = Gates(UnsafeCell::new([[0; 2]; NOT_MASKABLE + 1]));
+
+/// Gives the processor the handler.
+pub fn set_up() {
+    let address = monitor_interrupt as unsafe extern "C" fn() as usize as u64;
+    let low = address & 0xffff | 8 << 16 | 0x8e00 << 32 | (address >> 16 & 0xffff) << 48;
+    let bytes = size_of::<Gates>() as u16 - 1;
+    let mut pointer = [0_u8; 10];
+    pointer[..2].copy_from_slice(&bytes.to_le_bytes());
+    pointer[2..].copy_from_slice(&(GATES.0.get() as u64).to_le_bytes());
+    // SAFETY: nothing else uses the table, which stays where it is.
+    unsafe {
+        (*GATES.0.get())[NOT_MASKABLE] = [low, address >> 32];
+        asm!("lidt [{}]", in(reg) &pointer, options(nostack, preserves_flags));
+    }
+}
+
+/// Takes what waits: for a moment the processor lets in what no mask holds back.
+pub fn take() {
+    // SAFETY: the handler changes nothing; other interrupts are masked.
+    unsafe { asm!("stgi", "nop", "clgi", options(preserves_flags)) }
+}
