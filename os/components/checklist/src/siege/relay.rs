@@ -23,8 +23,8 @@ const END: u8 = 0x10;
 /// How often the brand is triggered, how often word is sent.
 const TRIGGERS: u64 = 200;
 const WORDS: u64 = 100;
-/// For all of it (ticks): also where the host gives its cores to others.
-const LONG: u64 = 30_000_000_000;
+/// For all of it (ticks): also where the host gives its cores to others most of the time.
+const LONG: u64 = 120_000_000_000;
 
 /// Made by core 0: the sender's thread, the receiver's, and whether they are there.
 static SENDER: AtomicU64 = AtomicU64::new(0);
