@@ -7,6 +7,7 @@ use crate::program::ProgramFault;
 use crate::wire::Malformed;
 use core::fmt;
 use tactus_record::SlotRefusal;
+use tactus_time::Duration;
 
 /// Why a package is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +79,15 @@ pub enum Refusal<'b> {
         /// The name.
         name: &'b str,
     },
+    /// A task of it is released more often than the slot's server is replenished, so often that others would notice.
+    TooOften {
+        /// The task.
+        task: &'b str,
+        /// Its period.
+        period: Duration,
+        /// The server's.
+        least: Duration,
+    },
     /// Its tasks do not meet their deadlines there.
     Unschedulable {
         /// Why.
@@ -100,7 +110,7 @@ impl Refusal<'_> {
             Refusal::Processor { .. } | Refusal::Class { .. } => SlotRefusal::Kind,
             Refusal::Heap { .. } | Refusal::Memory { .. } | Refusal::TooManyTasks { .. } => SlotRefusal::Size,
             Refusal::Right { .. } => SlotRefusal::Right,
-            Refusal::Unschedulable { .. } => SlotRefusal::Unschedulable,
+            Refusal::TooOften { .. } | Refusal::Unschedulable { .. } => SlotRefusal::Unschedulable,
         }
     }
 }
@@ -133,6 +143,12 @@ impl fmt::Display for Refusal<'_> {
             Refusal::Right { kind, name } => {
                 write!(f, "it may not have {} `{name}` in this slot", kind.word())
             }
+            Refusal::TooOften { task, period, least } => write!(
+                f,
+                "task `{task}` has a period of {} ns, and its slot's server one of {} ns: others are promised that no task in there comes more often",
+                period.as_nanos(),
+                least.as_nanos()
+            ),
             Refusal::Unschedulable { why, task: Some(task) } => write!(f, "task `{task}`: {why}"),
             Refusal::Unschedulable { why, task: None } => why.fmt(f),
             Refusal::Program(fault) => fault.fmt(f),

@@ -115,7 +115,13 @@ pub fn admitted<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>, work: Work) -> Res
     admit(&demands[..count], slot.order, &slot.supply, work).map_err(|why| Refusal::Unschedulable {
         why,
         task: why.task().and_then(|n| manifest.tasks.iter().nth(n)).map(|task| task.name),
-    })
+    })?;
+    // The bounds of others count the system's own work for each task in here once in every period of the server.
+    let least = slot.supply.period;
+    if let Some(task) = manifest.tasks.iter().find(|task| task.demand.period < least) {
+        return Err(Refusal::TooOften { task: task.name, period: task.demand.period, least });
+    }
+    Ok(())
 }
 
 /// What a manifest's tasks ask for with the system's own work for each job, and how many they are.

@@ -6,7 +6,7 @@ use made::{elf, good_program, keys, manifest, part, signer, slot, task, EXECUTE,
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::env;
-use tactus_package::admission::{Demand, Work};
+use tactus_package::admission::{Demand, Supply, Work};
 use tactus_package::keys::{KeyFault, TrustedKey};
 use tactus_package::load::{Loading, Step};
 use tactus_package::manifest::{List, Manifest, PackageTask, Right, RightKind};
@@ -438,4 +438,15 @@ fn no_change_of_bytes_does_harm() {
 #[ignore = "takes hours"]
 fn ten_million_changed_packages() {
     fuzz(env::var("TACTUS_RUNS").ok().and_then(|it| it.parse().ok()).unwrap_or(10_000_000));
+}
+
+/// It would meet its deadlines, and cost others more than they are promised.
+#[test]
+fn a_task_that_comes_more_often_than_its_server_is_replenished_is_refused() {
+    let ms = Duration::from_millis;
+    let given = |period| Slot { supply: Supply { budget: period, period, blackout: ms(1) }, ..slot() };
+    let package = odd([1, 4, 4]);
+    assert!(judge(&package, &keys(), &given(ms(4)), Work::OF_AN_ADMISSION).is_ok());
+    let refused = judge(&package, &keys(), &given(ms(5)), Work::OF_AN_ADMISSION).err().expect("more often than 5 ms");
+    assert_eq!(refused, Refusal::TooOften { task: "odd", period: ms(4), least: ms(5) });
 }
