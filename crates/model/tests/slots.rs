@@ -1,6 +1,7 @@
 //! Slots: what a file with some becomes, and everything that is refused.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tactus_model::{Body, LoadKind, Part, Restart, Superior, System};
 
 /// A file that is right; each test alters a line.
@@ -57,15 +58,19 @@ slot = "guest"
 package = "blink.package"
 "#;
 
-/// A folder with all that the file names.
-fn folder() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("tactus-model-slots-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("crate")).expect("a folder");
-    std::fs::write(folder.join("crate/Cargo.toml"), "").expect("a crate");
-    std::fs::write(folder.join("dev.pub"), format!("{}\n", "0a".repeat(32))).expect("a key");
-    std::fs::write(folder.join("short.pub"), "0a\n").expect("a key");
-    std::fs::write(folder.join("blink.package"), b"whatever").expect("a package");
-    folder
+/// A folder with all that the file names, made once.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = std::env::temp_dir().join(format!("tactus-model-slots-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("crate")).expect("a folder");
+        std::fs::write(folder.join("crate/Cargo.toml"), "").expect("a crate");
+        // The base point of Ed25519, which is one like any other.
+        std::fs::write(folder.join("dev.pub"), format!("tactus-public-key\n58{}\n", "66".repeat(31))).expect("a key");
+        std::fs::write(folder.join("short.pub"), "tactus-public-key\n0a\n").expect("a key");
+        std::fs::write(folder.join("blink.package"), b"whatever").expect("a package");
+        folder
+    })
 }
 
 fn read(text: &str) -> Result<System, String> {
@@ -77,7 +82,9 @@ fn a_slot_is_a_component_and_tasks_that_begin_absent_in_its_server() {
     let system = read(FILE).unwrap_or_else(|problems| panic!("{problems}"));
     let slot = &system.slots[0];
     assert_eq!((slot.name.as_str(), slot.class.as_str(), slot.pages, slot.heap), ("guest", "guest", 64, 16 << 10));
-    assert_eq!((slot.keys.as_slice(), slot.older, slot.server), (&[[10; 32]][..], false, 0));
+    let mut key = [0x66; 32];
+    key[0] = 0x58;
+    assert_eq!((slot.keys.as_slice(), slot.older, slot.server), (&[key][..], false, 0));
     assert_eq!((slot.tasks.clone(), slot.component), (2..4, 2));
     let component = &system.components[2];
     let by = Superior::Component(0);
@@ -130,11 +137,11 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     ),
     ("server = \"apps\"\nmemory", "server = \"aps\"\nmemory", 35, "there is no server \"aps\"; did you mean \"apps\"?"),
     ("memory = \"256 KiB\"", "memory = \"1000 B\"", 36, "no whole number of pages of 4 KiB, or none; round it up"),
-    ("memory = \"256 KiB\"", "memory = \"1 GiB\"", 36, "more than 64 MiB; lower it"),
+    ("memory = \"256 KiB\"", "memory = \"1 GiB\"", 36, "more than 2 MiB; lower it"),
     ("tasks = 2", "tasks = 0", 38, "tasks is 0, not between 1 and 32"),
     ("tasks = 2", "tasks = 33", 38, "tasks is 33, not between 1 and 32"),
     ("keys = [\"dev.pub\"]", "keys = [\"none.pub\"]", 40, "key \"none.pub\": No such file"),
-    ("keys = [\"dev.pub\"]", "keys = [\"short.pub\"]", 40, "is no public key: that is a line of 64 hexadecimal digits"),
+    ("keys = [\"dev.pub\"]", "keys = [\"short.pub\"]", 40, "its second line is not 64 hexadecimal digits"),
     ("console.write", "console.read", 39, "there is no service \"console.read\""),
     ("at = \"20 ms\"", "at = \"2 s\"", 45, "not before the end of the run at 100 ms; ask for it earlier"),
     ("slot = \"guest\"\npackage", "slot = \"gest\"\npackage", 46, "there is no slot \"gest\"; did you mean \"guest\"?"),

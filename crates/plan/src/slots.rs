@@ -56,7 +56,7 @@ pub fn rights<'s>(system: &'s System, slot: &Slot) -> Vec<Right<'s>> {
 }
 
 impl SlotOffer {
-    /// The slot as packages are judged by it. `rights` as by [`rights`], `least` the least sequence number that may come.
+    /// The slot as packages are judged by it. `rights`: what programs in there may have, `least` the least sequence number that may come.
     pub fn judged<'s>(&self, slot: &'s Slot, rights: &'s [Right<'s>], least: u64) -> Offered<'s> {
         Offered {
             class: &slot.class,
