@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tactus_record::Record;
 use tactus_report::{Details, Kept};
 use tactus_time::{Duration, Instant, TaskId};
-use tactus_trace::{self as trace, Bound, SegmentKind, Summary, View};
+use tactus_trace::{self as trace, SegmentKind, Summary, View};
 
 /// The records of a run.
 #[pyclass(module = "tactus", frozen)]
@@ -230,7 +230,7 @@ impl Run {
             .number("response_max_ns", all().map(|t| t.response.map(|r| r.max.as_nanos())))
             .number("tardiness_max_ns", all().map(|t| Some(t.tardiness_max.as_nanos())))
             .number("charged_max_ns", all().map(|t| t.charged.map(|c| c.max.as_nanos())))
-            .text("bound", all().map(|t| t.promise.map(Bound::kind)))
+            .text("bound", all().map(|t| t.promise.map(trace::Bound::kind)))
             .number("bound_ns", all().map(|t| t.promise.map(|bound| bound.length().as_nanos())))
             .real("worst_over_bound", all().map(|t| t.worst_over_bound))
             .number("preemptions", all().map(|t| Some(t.preemptions)))

@@ -136,7 +136,13 @@ impl System {
             let demand = |task: TaskId, job| system.tasks[task.index()].demand(system.seed, task, job);
             let boxed = |(task, all)| -> tactus_sim::Arrivals { (task, Box::new(all)) };
             let arrivals = system.arrivals().into_iter().map(boxed).collect();
-            let trace = tactus_sim::simulate_with_steps(&made.setup, system.duration, (demand, arrivals), made.job_steps(&system), &costs.taken);
+            let trace = tactus_sim::simulate_with_steps(
+                &made.setup,
+                system.duration,
+                (demand, arrivals),
+                made.job_steps(&system),
+                &costs.taken,
+            );
             let trace = trace.map_err(|error| input(format!("{}: {error}", system.source.display())))?;
             let details = Details {
                 machine: "simulator".to_string(),

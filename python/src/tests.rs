@@ -199,7 +199,9 @@ fn responses(py: Python<'_>, test: &str, tasks: &TaskSet, cores: usize) -> PyRes
 fn partition(py: Python<'_>, test: &str, tasks: &TaskSet, cores: usize) -> PyResult<Option<Vec<usize>>> {
     let found = named(test, cores)?;
     if !matches!(found, Test::Partitioned(..)) {
-        return Err(crate::error::input(format!("{test} binds tasks to no cores; choose a test such as partitioned-edf/ffd")));
+        return Err(crate::error::input(format!(
+            "{test} binds tasks to no cores; choose a test such as partitioned-edf/ffd"
+        )));
     }
     Ok(py.detach(|| found.cores_of(tasks, cores)))
 }
