@@ -148,9 +148,12 @@ fn on_four_cores(system: &str, more: u64) {
         assert!(number(line, "at most ") <= BUDGET + others * (turn + 2 * others * turn), "{line}");
     }
     let had = |log: &str| -> Vec<u64> { told(log, "sibling").iter().map(|it| number(it, "sibling: ")).collect() };
+    // Turns of the emulator move from one core to another, differently in each build: what one core lost another one had.
+    let [all_quiet, all_hostile] = [&quiet, &hostile].map(|log| had(log).iter().sum::<u64>());
+    assert!(all_hostile * 5 >= all_quiet * 4, "{all_quiet} and {all_hostile} jobs");
     for (quiet, hostile) in had(&quiet).into_iter().zip(had(&hostile)) {
         assert!(quiet.min(hostile) >= 50, "{quiet} and {hostile} jobs");
-        assert!(hostile * 5 >= quiet * 4, "{quiet} and {hostile} jobs");
+        assert!(hostile * 4 >= quiet * 3, "{quiet} and {hostile} jobs");
         assert!(hostile * 100 <= quiet * (100 + more), "{quiet} and {hostile} jobs");
     }
 }
