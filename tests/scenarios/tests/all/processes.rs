@@ -64,6 +64,16 @@ fn begun(scratch: &Scratch) -> Child {
     child
 }
 
+/// Waits until the signal has ended it. Who starts tests with a signal ignored starts everything so.
+fn ends(run: &mut Child, signal: &str) {
+    let ended = soon(|| run.try_wait().expect("it can be asked").is_some());
+    if !ended {
+        run.kill().expect("it runs");
+        run.wait().expect("it ended");
+    }
+    assert!(ended, "{signal} did not end it: is it ignored where the tests were started?");
+}
+
 #[test]
 fn whatever_signal_ends_a_run_nothing_runs_on_and_no_memory_file_is_left() {
     for signal in ["TERM", "INT", "HUP", "KILL"] {
@@ -71,7 +81,7 @@ fn whatever_signal_ends_a_run_nothing_runs_on_and_no_memory_file_is_left() {
         let mut run = begun(&scratch);
         let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
         assert!(sent.is_ok_and(|it| it.success()), "kill -s {signal}");
-        run.wait().expect("it ended");
+        ends(&mut run, signal);
         assert!(soon(|| !has_emulator(scratch.path())), "{signal} left {:?}", at_work(scratch.path()));
         let left = fs::read_dir(scratch.path().join("out/long")).expect("the folder of results").flatten();
         let large: Vec<_> = left.filter(|it| it.metadata().is_ok_and(|it| it.len() > 4 << 20)).collect();
@@ -100,7 +110,7 @@ fn whatever_signal_ends_a_build_neither_cargo_nor_what_a_build_script_began_runs
         assert!(soon(sleeps), "the build script was not started");
         let sent = Command::new("kill").args(["-s", signal, &run.id().to_string()]).status();
         assert!(sent.is_ok_and(|it| it.success()), "kill -s {signal}");
-        run.wait().expect("it ended");
+        ends(&mut run, signal);
         let ended = soon(|| at_work(scratch.path()).is_empty());
         assert!(ended, "{signal} left {:?}", at_work(scratch.path()));
     }
