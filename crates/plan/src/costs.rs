@@ -33,6 +33,11 @@ const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
 /// again as was seen.
 const FLOATING_POINT: u64 = 300;
 
+/// What the scheduler's entry takes in which the tasks of a program are handed over, and each task of them (instructions): half as much again
+/// as was seen with 1 to 32 tasks on one core (`docs/measured/slots.md`).
+const HAND_OVER: u64 = 2_600;
+const HANDED_TASK: u64 = 1_600;
+
 /// A file of costs has a handful of lines.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -160,7 +165,7 @@ fn of_one_scheduler(named: &str, system: &System) -> Result<Costs, CostsError> {
         "measured" => {
             let floating = system.components.iter().any(|component| component.rights.floating_point);
             measured(system.cores, system.tasks.len(), floating, system.machine.shift)
-                .map(|costs| crate::monitors::with_monitors(system, costs))
+                .map(|costs| with_slots(system, crate::monitors::with_monitors(system, costs)))
                 .map_err(|reason| CostsError::NotMeasured { reason })
         }
         _ => {
@@ -169,6 +174,17 @@ fn of_one_scheduler(named: &str, system: &System) -> Result<Costs, CostsError> {
             parse(&text).map_err(|reason| CostsError::Wrong { named: named.to_string(), reason })
         }
     }
+}
+
+/// An entry may be the one that hands a program's tasks over. On several cores others have turns meanwhile, as in any entry.
+fn with_slots(system: &System, costs: Costs) -> Costs {
+    let Some(tasks) = system.slots.iter().map(|slot| slot.tasks.len() as u64).max() else { return costs };
+    let length = |instructions: u64| Duration::from_nanos(instructions << system.machine.shift.min(6));
+    let schedule = match system.cores {
+        1 => costs.schedule.max(length(HAND_OVER + HANDED_TASK * tasks)),
+        _ => costs.schedule + length(HANDED_TASK * tasks),
+    };
+    Costs { schedule, ..costs }
 }
 
 /// What the system's own work costs on the emulated machine: instructions, which take as long as the machine says. The

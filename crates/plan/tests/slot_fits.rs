@@ -132,14 +132,33 @@ fn made(signer: &SigningKey, rights: &[Right<'_>], second: u64) -> Vec<u8> {
     package(&manifest, &program, signer)
 }
 
+/// The file's system, with so many tasks in its first slot.
+fn system(folder: &Path, tasks: u64) -> System {
+    let signer = SigningKey::from_seed([7; 32]).expect("a seed");
+    fs::write(folder.join("dev.pub"), signer.public_text()).expect("a file");
+    let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slots/blink-1");
+    let text = SLOTS.replace("CRATE", &any.display().to_string());
+    let text = text.replacen("tasks = 2", &format!("tasks = {tasks}"), 1);
+    System::parse_toml(&text, &folder.join("slots.toml")).unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The longest entry that was seen on the machine with a program of so many tasks (ns), `docs/measured/slots.md`.
+#[test]
+fn an_entry_is_charged_as_the_one_that_hands_over_the_tasks_of_a_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (tasks, seen) in [(1, 2_750), (2, 3_640), (4, 5_600), (8, 9_340), (16, 17_500), (32, 35_400)] {
+        let mut system = system(folder.path(), tasks);
+        system.machine.shift = 0;
+        let costs = tactus_plan::costs::named("measured", &system).expect("it was measured");
+        assert!(costs.schedule.as_nanos() * 10 >= seen * 14, "{tasks}: {costs:?}");
+    }
+}
+
 #[test]
 fn a_package_is_told_its_bound_in_each_slot_that_it_fits_and_its_reason_elsewhere() {
     let folder = tempfile::tempdir().expect("a folder");
     let signer = SigningKey::from_seed([7; 32]).expect("a seed");
-    fs::write(folder.path().join("dev.pub"), signer.public_text()).expect("a file");
-    let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slots/blink-1");
-    let text = SLOTS.replace("CRATE", &any.display().to_string());
-    let system = System::parse_toml(&text, &folder.path().join("slots.toml")).unwrap_or_else(|it| panic!("{it}"));
+    let system = system(folder.path(), 2);
     let of = |package: &[u8]| -> Vec<(String, Result<Fitting, String>)> {
         slot_fits(&system, &Costs::default(), package).into_iter().map(|fit| (fit.slot, fit.result)).collect()
     };
