@@ -1,4 +1,4 @@
-//! Admits drawn programs of so many tasks, so that a tool can count the instructions:
+//! Admits drawn programs with the number of tasks that it is given, so that a tool can count the instructions:
 //!
 //!     cargo build --release -p tactus-package --example admission
 //!     valgrind --tool=callgrind --toggle-collect='*one_admission*' target/release/examples/admission 32 fp

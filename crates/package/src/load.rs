@@ -193,7 +193,7 @@ pub enum UnloadStep {
     },
 }
 
-/// The step with this number of the unload of a program with so many pages; nothing once it is over.
+/// The step with this number of the unload of a program with this number of pages; nothing once it is over.
 pub fn unload_step(number: u64, pages: u64) -> Option<UnloadStep> {
     match number {
         0 => Some(UnloadStep::HandBack),
@@ -205,7 +205,7 @@ pub fn unload_step(number: u64, pages: u64) -> Option<UnloadStep> {
     }
 }
 
-/// Steps of the unload of a program with so many pages.
+/// Steps of the unload of a program with this number of pages.
 pub fn unload_steps(pages: u64) -> u64 {
     2 + pages.div_ceil(PAGES)
 }

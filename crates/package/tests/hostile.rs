@@ -316,7 +316,7 @@ fn kinds() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     ]
 }
 
-/// A manifest that says it has so many tasks.
+/// A manifest that says it has this number of tasks.
 fn nonsense_with_tasks(count: u64) -> Vec<u8> {
     let mut bytes = encoded();
     let at = bytes.iter().position(|byte| *byte == 0x26).expect("the key of tasks") + 1;

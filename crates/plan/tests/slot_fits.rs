@@ -132,7 +132,7 @@ fn made(signer: &SigningKey, rights: &[Right<'_>], second: u64) -> Vec<u8> {
     package(&manifest, &program, signer)
 }
 
-/// The file's system, with so many tasks in its first slot.
+/// The file's system, with this number of tasks in its first slot.
 fn system(folder: &Path, tasks: u64) -> System {
     let signer = SigningKey::from_seed([7; 32]).expect("a seed");
     fs::write(folder.join("dev.pub"), signer.public_text()).expect("a file");
@@ -142,7 +142,7 @@ fn system(folder: &Path, tasks: u64) -> System {
     System::parse_toml(&text, &folder.join("slots.toml")).unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// The longest entry that was seen on the machine with a program of so many tasks (ns), `docs/measured/slots.md`.
+/// The longest entry that was seen on the machine, by the program's number of tasks (ns), `docs/measured/slots.md`.
 #[test]
 fn an_entry_is_charged_as_the_one_that_hands_over_the_tasks_of_a_program() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -186,7 +186,7 @@ pub fn text(text: &str) {
     }
 }
 
-/// Writes up to 32 bytes to the console as piece `number` of those that this component numbers, as long as exactly so many were written
+/// Writes up to 32 bytes to the console as piece `number` of those that this component numbers, as long as exactly that number was written
 /// before. How many were written then; none if the console takes nothing. Waits for the port as [`text`].
 pub fn numbered_text(number: u64, bytes: u64, words: [u64; 4]) -> Option<u64> {
     write_piece(bytes | (number + 1) << 8, words)

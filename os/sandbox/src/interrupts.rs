@@ -28,7 +28,7 @@ static GATES: Gates = Gates(UnsafeCell::new([[0; 2]; NOT_MASKABLE + 1]));
 
 /// Gives the processor the handler.
 pub fn set_up() {
-    let address = monitor_interrupt as unsafe extern "C" fn() as usize as u64;
+    let address = monitor_interrupt as *const () as u64;
     let low = address & 0xffff | 8 << 16 | 0x8e00 << 32 | (address >> 16 & 0xffff) << 48;
     let bytes = size_of::<Gates>() as u16 - 1;
     let mut pointer = [0_u8; 10];

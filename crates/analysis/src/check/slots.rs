@@ -3,7 +3,7 @@
 //! A slot's server supplies its budget in every period after its longest time without service. What the system's own work takes of that
 //! is bounded by a sum that depends on the window; here it becomes a smaller budget and a longer time without service, so that admission
 //! needs integers alone. In windows that are one period longer the work W grows by at most w = max W(t + P) − W(t), so that Q − w of
-//! every period is sure, once what W takes at the beginning has been made up for.
+//! every period is sure, once the supply has covered what W takes at the beginning.
 
 use super::servers;
 use super::subject::Subject;

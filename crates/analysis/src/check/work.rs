@@ -32,7 +32,7 @@ pub(super) fn entries(system: &System, n: usize) -> impl Iterator<Item = Alone> 
     std::iter::repeat_n(Alone { period: system.tasks[n].period, jitter }, count)
 }
 
-/// Entries for the tasks of a program that may be in a slot of the core, as (so many, per so long): each is released no more often than its
+/// Entries for the tasks of a program that may be in a slot of the core, as (how many, in what time): each is released no more often than its
 /// server is replenished, which the loader sees to.
 pub(super) fn of_slots(system: &System, core: CoreId) -> impl Iterator<Item = (u64, Duration)> + '_ {
     let server = |slot: &Slot| &system.scheduling.servers[slot.server];

@@ -177,12 +177,7 @@ fn read_version(at: &At<String>, reader: &mut Reader<'_>) -> Option<Version> {
         }
         _ => {
             let why = format!("version {} is not three numbers", shorten(&at.value));
-            reader.out.refuse(
-                at.place,
-                "",
-                why,
-                "write one like \"1.2.3\": packages are told apart by it, and ordered",
-            );
+            reader.out.refuse(at.place, "", why, "write one like \"1.2.3\": packages are known and ordered by it");
             return None;
         }
     };

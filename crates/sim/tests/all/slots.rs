@@ -1,7 +1,7 @@
 //! Programs that come and go: random systems with slots, and random packages for them, simulated and judged. No promise of anybody outside
 //! is broken where the check accepts the file, and no program that was admitted misses a deadline.
 //!
-//! `TACTUS_SLOTS=10000 cargo test --release -p tactus-sim --test all slots::` works through so many systems, from `TACTUS_SLOTS_FROM` on.
+//! `TACTUS_SLOTS=10000 cargo test --release -p tactus-sim --test all slots::` works through that number of systems, from `TACTUS_SLOTS_FROM` on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tactus_task::SlotTold;
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{LoadFate, Summary, Trace, Verdict};
 
-/// A program of so many pages of code.
+/// A program with this number of pages of code.
 fn program(pages: usize) -> Vec<u8> {
     let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let halves = |file: &mut Vec<u8>, all: &[u16]| all.iter().for_each(|it| file.extend(it.to_le_bytes()));

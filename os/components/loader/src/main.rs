@@ -52,7 +52,7 @@ enum Doing {
     Load(Loading<'static>),
     /// Steps taken so far.
     Unload(u64),
-    /// The kernel gave less than the image promised: so many pages of the program are taken back.
+    /// The kernel gave less than the image promised: this number of pages of the program is still to be taken back.
     Abandon(Program<'static>, u64),
 }
 

@@ -105,7 +105,9 @@ extern "C" {
 
 /// A gate for each exception that is expected.
 pub fn gates() -> [(usize, u64); 3] {
-    let (six, thirteen, fourteen): (unsafe extern "C" fn(), unsafe extern "C" fn(), unsafe extern "C" fn()) =
-        (trial_handler_6, trial_handler_13, trial_handler_14);
-    [(6, six as usize as u64), (13, thirteen as usize as u64), (14, fourteen as usize as u64)]
+    [
+        (6, trial_handler_6 as *const () as u64),
+        (13, trial_handler_13 as *const () as u64),
+        (14, trial_handler_14 as *const () as u64),
+    ]
 }
