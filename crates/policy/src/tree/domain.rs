@@ -205,7 +205,9 @@ impl Domain {
         let now = records.now;
         self.lost = false;
         let unfinished_place = unfinished.map(|(place, _)| place);
-        self.look_at_laxities(me, now);
+        if self.laxities {
+            self.look_at_laxities(me, now);
+        }
         self.assign(me, now, unfinished_place);
         if self.look_is_overdue(me) {
             self.look_at_laxities(me, now);

@@ -10,9 +10,6 @@ impl Domain {
     /// Where the order changes with time, brings up to date what has run, in queues to which something came, from which something
     /// went, or in which a look is due. At nothing else, so that what happens elsewhere on the core changes nothing.
     pub(super) fn look_at_laxities(&mut self, me: usize, now: Instant) {
-        if !self.laxities {
-            return;
-        }
         for queue in 0..self.run_queues.len() {
             if !core::mem::take(&mut self.run_queues[queue].looks) {
                 continue;

@@ -299,9 +299,11 @@ impl Domain {
     /// Whether a section of the running job keeps another from the core, or may keep another core waiting.
     pub(super) fn awaits_unlock(&self) -> bool {
         let (Some(resources), Some(place)) = (&self.resources, self.core_states[0].running()) else { return false };
+        if !resources.holds(place) {
+            return false;
+        }
         let first = self.queues.peek(self.tasks[place].queue);
-        let waits = first.is_some_and(|first| first.place() != place);
-        resources.holds(place) && (waits || resources.holds_shared(place))
+        first.is_some_and(|first| first.place() != place) || resources.holds_shared(place)
     }
 
     /// The resources before whose sections the running job must call.
