@@ -1,5 +1,6 @@
-//! The clock: time-stamp counter and the kernel's word on how to read it.
+//! The clock: the counter of time and the kernel's word on how to read it.
 
+use crate::arch::clock as arch;
 use tactus_abi::layout::CLOCK;
 use tactus_abi::shared::Clock;
 use tactus_time::Instant;
@@ -12,21 +13,20 @@ pub fn clock() -> &'static Clock {
     unsafe { &*(CLOCK as *const Clock) }
 }
 
-/// The time-stamp counter.
+/// A reading of the core's counter of time.
 #[inline]
 pub fn time_stamp() -> u64 {
-    // SAFETY: reading the counter has no effect.
-    unsafe { core::arch::x86_64::_rdtsc() }
+    arch::time_stamp()
 }
 
-/// The point in time of a reading of the time-stamp counter; the start of the run for readings before it.
+/// The point in time of a reading of the counter of time; the start of the run for readings before it.
 #[inline]
 pub fn instant(time_stamp: u64) -> Instant {
     let clock = clock();
     Instant::from_nanos(nanos(clock, time_stamp.saturating_sub(clock.epoch)))
 }
 
-/// The reading of the time-stamp counter at a point in time, rounded up.
+/// The reading of the counter of time at a point in time, rounded up.
 #[inline]
 pub fn reading(instant: Instant) -> u64 {
     let clock = clock();

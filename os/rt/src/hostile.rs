@@ -5,10 +5,10 @@
 //! call: in the regions ([`Field`]) lies nothing that Rust knows of, every place in them is checked, and what the kernel refuses it
 //! refuses by stopping the component.
 
+use crate::arch::hostile as arch;
 use crate::calls;
 use crate::region;
 use crate::sequences;
-use core::arch::asm;
 use core::mem::{align_of, offset_of, size_of};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use tactus_abi::layout::{MAX_CORES, REGIONS, REGION_STRIDE, SLOTS};
@@ -144,12 +144,8 @@ impl Field<u64> {
     /// The same two instructions where the kernel does not look.
     #[inline(never)]
     pub fn take_word_unprotected(self) -> u32 {
-        let taken;
         // SAFETY: as in `read`.
-        unsafe {
-            asm!("mov {taken:e}, [{word}]", "mov dword ptr [{word}], 0", word = in(reg) self.0, taken = out(reg) taken);
-        }
-        taken
+        unsafe { arch::take_word(self.0.cast()) }
     }
 
     /// The restartable exchange, see [`sequences::exchange`].
@@ -185,19 +181,13 @@ pub fn exchange(place: &AtomicU64, expected: u64, new: u64) -> u64 {
 /// Reads a byte anywhere. Where the component has no memory, the kernel stops it.
 #[inline(always)]
 pub fn read_anywhere(address: u64) -> u8 {
-    let byte;
-    // SAFETY: reads, and what was read means nothing to Rust.
-    unsafe {
-        asm!("mov {byte}, [{address}]", address = in(reg) address, byte = out(reg_byte) byte, options(readonly, nostack))
-    };
-    byte
+    arch::read_anywhere(address)
 }
 
 /// An instruction of the floating-point unit that does nothing. Where the component has no such unit, the kernel stops it.
 #[inline(always)]
 pub fn touch_floating_point() {
-    // SAFETY: does nothing, and faults where the unit is shut.
-    unsafe { asm!("fnop", options(nomem, nostack, preserves_flags)) };
+    arch::touch_floating_point();
 }
 
 /// Any call with any words: status and first word that came back. No function is around it, so that a clock beside it counts the
@@ -210,40 +200,5 @@ pub fn call(number: u64, [a, b, c, d, e]: [u64; 5]) -> (u64, u64) {
 
 /// Whether every register that a call does not give back comes back cleared. Set to ones before.
 pub fn comes_back_clean(call: u64, grant: u64) -> bool {
-    let left: u64;
-    // SAFETY: both calls end here again; `rbx` and `rbp` are put back, all others are declared.
-    unsafe {
-        asm!(
-            "push rbx",
-            "push rbp",
-            "mov rbx, -1",
-            "mov rbp, -1",
-            "syscall",
-            "or rdx, rbx",
-            "or rdx, rbp",
-            "or rdx, r8",
-            "or rdx, r9",
-            "or rdx, r10",
-            "or rdx, r12",
-            "or rdx, r13",
-            "or rdx, r14",
-            "or rdx, r15",
-            "pop rbp",
-            "pop rbx",
-            inout("rax") call => _,
-            inout("rdi") grant => _,
-            inout("rsi") u64::MAX => _,
-            inout("rdx") u64::MAX => left,
-            inout("r8") u64::MAX => _,
-            inout("r9") u64::MAX => _,
-            inout("r10") u64::MAX => _,
-            inout("r12") u64::MAX => _,
-            inout("r13") u64::MAX => _,
-            inout("r14") u64::MAX => _,
-            inout("r15") u64::MAX => _,
-            out("rcx") _,
-            out("r11") _,
-        );
-    }
-    left == 0
+    arch::comes_back_clean(call, grant)
 }

@@ -60,14 +60,14 @@ impl Job {
         Duration::from_nanos(charged + clock::ticks_to_nanos(now.saturating_sub(since)))
     }
 
-    /// When the job will have been charged this much if it keeps its core: a reading of the time-stamp counter, on a machine
+    /// When the job will have been charged this much if it keeps its core: a reading of the counter of time, on a machine
     /// whose counter counts nanoseconds, as an emulated one's does.
     pub fn charged_at(&self, demand: Duration) -> u64 {
         let (charged, since, _) = self.account();
         since + demand.as_nanos().saturating_sub(charged)
     }
 
-    /// What it was charged (ns) before it was given its core, when that was, and the time-stamp counter now.
+    /// What it was charged (ns) before it was given its core, when that was, and the counter of time now.
     fn account(&self) -> (u64, u64, u64) {
         let page = self.page();
         loop {

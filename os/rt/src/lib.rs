@@ -20,6 +20,7 @@ extern crate alloc;
 mod allocator;
 #[cfg(feature = "apex")]
 pub mod apex;
+pub mod arch;
 #[cfg(any(test, feature = "embedded-io"))]
 pub mod bytes;
 pub mod calls;
@@ -29,8 +30,6 @@ pub mod clock;
 #[cfg(all(feature = "heap", any(target_os = "none", floating_point)))]
 pub mod coloured;
 mod console;
-#[cfg(floating_point)]
-mod core_needs;
 pub mod counters;
 pub mod demands;
 pub mod device;
@@ -43,23 +42,22 @@ pub mod heap;
 pub mod hostile;
 mod job;
 pub mod lock;
-#[cfg(feature = "marks")]
-pub mod marks;
 pub mod port;
 mod promises;
 pub mod region;
 pub mod request;
 pub mod restart;
 pub mod scheduler;
-pub mod sequences;
 mod service;
 mod signal;
 mod single;
 pub mod slots;
-pub mod spend;
 #[cfg(feature = "virtio")]
 pub mod virtio;
 
+#[cfg(feature = "marks")]
+pub use arch::marks;
+pub use arch::{sequences, spend};
 pub use calls::{Caller, Error};
 pub use clock::now;
 pub use console::{Console, Screen};
@@ -138,14 +136,7 @@ macro_rules! component {
                     let values = super::super::$service($crate::Caller(caller), [a0, a1, a2, a3, a4]);
                     $crate::calls::give_back(values)
                 }
-                // The kernel passes in r10 what a function expects in rcx: in rcx the processor itself is told the entry.
-                ::core::arch::global_asm!(
-                    ".text",
-                    concat!(".global tactus_service_", stringify!($service)),
-                    concat!("tactus_service_", stringify!($service), ": mov rcx, r10"),
-                    "jmp {run}",
-                    run = sym run,
-                );
+                $crate::service_entry!(concat!("tactus_service_", stringify!($service)), run);
                 extern "C" {
                     #[link_name = concat!("tactus_service_", stringify!($service))]
                     pub fn entry();
@@ -156,16 +147,7 @@ macro_rules! component {
                     let values = super::super::$wide($crate::Caller(caller), *words);
                     $crate::calls::give_back_wide(values)
                 }
-                // Ten words more on the stack leave it aligned as a function expects it.
-                ::core::arch::global_asm!(
-                    ".text",
-                    concat!(".global tactus_service_", stringify!($wide)),
-                    concat!("tactus_service_", stringify!($wide), ": push r15"),
-                    "push r14; push r13; push r12; push rbx; push r9; push r8; push r10; push rdx; push rsi",
-                    "mov rsi, rsp",
-                    "jmp {run}",
-                    run = sym run,
-                );
+                $crate::wide_service_entry!(concat!("tactus_service_", stringify!($wide)), run);
                 extern "C" {
                     #[link_name = concat!("tactus_service_", stringify!($wide))]
                     pub fn entry();
@@ -196,19 +178,9 @@ extern "C" {
     fn tactus_upcall(why: u64, core: u64) -> !;
 }
 
-// Where every thread and upcall of the component begins. The kernel passes the fourth word in r10, a function expects it in
-// rcx.
+// Where every thread and upcall of the component begins.
 #[cfg(any(target_os = "none", floating_point))]
-core::arch::global_asm!(
-    ".global _start",
-    "_start: mov rcx, r10",
-    "cmp rdi, {scheduler}",
-    "je {upcall}",
-    "jmp {begin}",
-    scheduler = const reason::SCHEDULER,
-    upcall = sym tactus_upcall,
-    begin = sym begin,
-);
+arch::entry::entry! { upcall: tactus_upcall, begin: begin }
 
 /// The kernel passes the reason and what belongs to it.
 #[cfg(any(target_os = "none", floating_point))]

@@ -10,6 +10,7 @@
 //! The rule itself is [`take_with`] and [`release_with`], written over a [`Ground`], so that a model checker can run
 //! exactly this code (`os/sched/tests/loom.rs`). The uncontended paths are sequences of their own.
 
+use crate::arch::word;
 use tactus_abi::call::{SWITCH_SYNC_BLOCK, SWITCH_SYNC_UNBLOCK};
 
 /// What the helping rule stands on: the word and the two ways to switch.
@@ -65,10 +66,8 @@ impl Ground for Word {
     }
 
     fn clear(&self) -> u64 {
-        let word: u64;
         // SAFETY: as above. One instruction, hence not to be interrupted; only here, where the cost matters least.
-        unsafe { core::arch::asm!("xchg [{at}], {word}", at = in(reg) self.0, word = inout(reg) 0_u64 => word) };
-        word
+        unsafe { word::take(self.0) }
     }
 
     fn help(&self, owner: u64) {

@@ -1,5 +1,6 @@
 //! The region that the kernel shares with this component on each core, if it is a scheduler.
 
+use crate::arch::word;
 use crate::clock;
 use core::fmt;
 use core::ptr::{addr_of, addr_of_mut};
@@ -24,10 +25,7 @@ pub unsafe fn take_events(region: *mut Region) -> u64 {
     // is one instruction, so nothing that is posted is lost.
     unsafe {
         addr_of_mut!((*region).event_pending).write_volatile(0);
-        let events: u64;
-        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).events),
-            taken = inout(reg) 0_u64 => events, options(nostack, preserves_flags));
-        events
+        word::take(addr_of_mut!((*region).events))
     }
 }
 
@@ -37,12 +35,7 @@ pub unsafe fn take_events(region: *mut Region) -> u64 {
 /// A region that is there ([`of`]).
 pub unsafe fn take_left(region: *mut Region) -> u64 {
     // SAFETY: as in `take_events`.
-    unsafe {
-        let left: u64;
-        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).left),
-            taken = inout(reg) 0_u64 => left, options(nostack, preserves_flags));
-        left
-    }
+    unsafe { word::take(addr_of_mut!((*region).left)) }
 }
 
 /// Takes the lines that have interrupted and release jobs, as bits.
@@ -51,12 +44,7 @@ pub unsafe fn take_left(region: *mut Region) -> u64 {
 /// A region that is there ([`of`]).
 pub unsafe fn take_lines(region: *mut Region) -> u64 {
     // SAFETY: as in `take_events`.
-    unsafe {
-        let lines: u64;
-        core::arch::asm!("xchg [{at}], {taken}", at = in(reg) addr_of_mut!((*region).lines),
-            taken = inout(reg) 0_u64 => lines, options(nostack, preserves_flags));
-        lines
-    }
+    unsafe { word::take(addr_of_mut!((*region).lines)) }
 }
 
 /// What the kernel counted on the region's core, in words.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tactus_rt::abi::counters::{event, of_core, of_thread, EVENTS, MAGIC};
-use tactus_rt::counters::{Architectural, Counters, Event, Maker, Modelled, NoCounters, Page, Refused, Registers};
+use tactus_rt::arch::counters::{Architectural, Maker, Registers};
+use tactus_rt::counters::{Counters, Event, Modelled, NoCounters, Page, Refused};
 
 /// A core's registers: counters go on where they are enabled.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! Threads of processes: which one calls, what it begins with, and how it leaves everything behind to begin anew.
 
+use crate::arch::entry::restart_at;
 use crate::{info, Job};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tactus_abi::layout::{STACKS, STACK_STRIDE};
@@ -21,9 +22,7 @@ pub(super) fn abandon(next: extern "C" fn() -> !) -> ! {
     let top = STACKS + (current_thread() + 1) * STACK_STRIDE;
     // SAFETY: the upper end of this thread's own stack, aligned as a call expects it; nothing below it is used any more, since the
     // function does not come back.
-    unsafe {
-        core::arch::asm!("mov rsp, {top}", "call {next}", "ud2", top = in(reg) top, next = in(reg) next, options(noreturn))
-    }
+    unsafe { restart_at(top, next) }
 }
 
 /// What a thread of the component begins with.

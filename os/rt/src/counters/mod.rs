@@ -1,13 +1,10 @@
 //! Counters of hardware events: one interface, and the machines behind it.
 //!
-//! [`Modelled`] reads a page that whoever models the caches of an emulated machine writes; [`Architectural`] drives the counters of Intel's and
-//! AMD's processors through their registers; [`NoCounters`] refuses everything. [`own`] gives a component the ones that it may read, [`own_thread`]
-//! a thread its own.
+//! [`Modelled`] reads a page that whoever models the caches of an emulated machine writes; [`crate::arch::counters`] drives those of a processor
+//! through its registers; [`NoCounters`] refuses everything. [`own`] gives a component the ones that it may read, [`own_thread`] a thread its own.
 
-mod architectural;
 mod modelled;
 
-pub use architectural::{Architectural, Maker, Registers};
 pub use modelled::{changed_of, lines_of, own, own_thread, written_back_of, Modelled, Own, Page};
 
 /// What can be counted.

@@ -1,5 +1,6 @@
 //! The region of one core, as the scheduler that owns it uses it.
 
+use crate::arch::word;
 use crate::region::{self, Counts};
 use crate::sequences;
 use core::ptr::{addr_of, addr_of_mut};
@@ -111,8 +112,7 @@ impl OwnRegion {
         // SAFETY: a slot of the region (`slot`). The kernel writes it on this core only, and one instruction takes the flag.
         unsafe {
             let flags = addr_of!((*slot).flags).read_volatile();
-            core::arch::asm!("and word ptr [{at}], {rest}", at = in(reg) addr_of_mut!((*slot).flags),
-                rest = const !slot::IDLE as i16, options(nostack));
+            word::keep_only::<{ !slot::IDLE as i16 }>(addr_of_mut!((*slot).flags));
             let wake = addr_of!((*slot).wake).read_volatile();
             (flags & slot::IDLE != 0).then_some(wake)
         }

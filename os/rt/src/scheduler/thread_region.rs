@@ -1,5 +1,6 @@
 //! The region of one core, as a scheduler of threads uses it.
 
+use crate::arch::word;
 use crate::{region, sequences};
 use core::ptr::addr_of_mut;
 use tactus_abi::layout::{MAX_CORES, MAX_THREADS};
@@ -46,11 +47,7 @@ impl ThreadRegion {
     /// The region of the core with this number.
     #[inline(always)]
     pub fn of(core: u8) -> ThreadRegion {
-        let mut at = region::of(core % MAX_CORES as u8) as u64;
-        // Nothing is executed. The compiler no longer knows the number, and so keeps one address, not one for each field.
-        // SAFETY: no instruction, and the register has the value that it had.
-        unsafe { core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags)) };
-        ThreadRegion(at as *mut Region)
+        ThreadRegion(word::opaque(region::of(core % MAX_CORES as u8) as u64) as *mut Region)
     }
 
     /// Memory that is used as a region, in tests on the host.

@@ -1,8 +1,9 @@
 //! The ring of one core's trace records.
 
+use crate::arch::word as arch;
 use crate::service::info;
 use core::ptr::write_volatile;
-use core::sync::atomic::{compiler_fence, AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use tactus_abi::layout::{MAX_CORES, TRACE};
 use tactus_record::{EventKind, Record, RingHeader, Sink, Stored, RECORD_BYTES, RING_HEADER_BYTES};
 use tactus_time::{CoreId, Instant};
@@ -104,10 +105,9 @@ impl TraceRing {
 
     #[inline(always)]
     fn set(&self, field: u64, value: u64) {
-        // SAFETY: a field of the header set up in `claim`. On x86-64 stores become visible in order; the fence keeps the
-        // compiler from moving them.
+        // SAFETY: a field of the header set up in `claim`. What was written before becomes visible before.
         unsafe {
-            compiler_fence(Ordering::Release);
+            arch::before_stores();
             write_volatile((self.base + field * 8) as *mut u64, value);
         }
     }

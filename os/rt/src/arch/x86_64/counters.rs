@@ -4,7 +4,7 @@
 //! Registers are reached through [`Registers`], so that who may touch them decides, and tests need no processor. Counts are of the core
 //! on which this runs.
 
-use super::{Counters, Event, Refused};
+use crate::counters::{Counters, Event, Refused};
 
 /// Model-specific registers and CPUID of one core.
 pub trait Registers {

@@ -1,7 +1,6 @@
 //! Work that takes an exact number of instructions. On one core of the emulated machine an instruction is a cycle.
 
 /// Works for so many instructions, an even number of at least two.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn count_down(instructions: u64) {
     // SAFETY: counts a register down and touches nothing else.
@@ -20,7 +19,6 @@ pub const MOST_INSTRUCTIONS: u64 = 1_536;
 
 /// Executes so many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
 /// number.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn execute(instructions: u64) {
     let instructions = instructions.min(MOST_INSTRUCTIONS);
@@ -44,7 +42,6 @@ pub fn execute(instructions: u64) {
 }
 
 /// Executes a row of instructions that do nothing: what an emulator executes fastest.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn row() {
     // SAFETY: does nothing, slowly.

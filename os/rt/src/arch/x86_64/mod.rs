@@ -1,0 +1,15 @@
+//! x86-64.
+
+pub mod calls;
+pub mod clock;
+pub mod counters;
+pub mod entry;
+#[cfg(feature = "hostile")]
+pub mod hostile;
+#[cfg(feature = "marks")]
+pub mod marks;
+#[cfg(floating_point)]
+mod memory;
+pub mod sequences;
+pub mod spend;
+pub mod word;
