@@ -67,10 +67,12 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
     let tasks =
         system.tasks.iter().zip(&check.tasks).zip(&allowances).enumerate().map(|(n, ((task, verdict), &allowance))| {
             let budget = (enforced && task.level != Some(Level::D)).then(|| task.budget() + allowance);
-            // A job calls the scheduler when it is complete, at the beginning and end of each section and for each wait.
+            // A job calls the scheduler when it is complete, at the beginning and end of each section and for each wait; the loader's to
+            // tell of a slot.
             let scheduling = &system.scheduling;
             let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
-            let calls = calls + 2 * system.request_calls(n);
+            let loads = system.loader().is_some_and(|(_, task)| task == n);
+            let calls = calls + 2 * system.request_calls(n) + u64::from(loads);
             let own = if system.machine.overheads { entry * calls } else { Duration::ZERO };
             // By level: without the system's own work, slots of level A are as long as execution times.
             let mut work = [allowance.max(own); 4];

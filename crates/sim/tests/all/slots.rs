@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tactus_generate::Random;
 use tactus_model::{Body, Component, Costs, Grant, Load, LoadKind, Rights, Slot, System};
-use tactus_package::admission::{Demand, MOST_TASKS};
+use tactus_package::admission::{Demand, Supply, Work, MOST_TASKS};
+use tactus_package::keys::TrustedKey;
 use tactus_package::manifest::{List, Manifest, PackageTask, Processor};
+use tactus_package::slot::judge;
 use tactus_package::write::{package, SigningKey};
-use tactus_plan::RunPlan;
-use tactus_record::{EntryReason, EventKind, Record};
-use tactus_task::SlotTold;
+use tactus_plan::{RunPlan, SlotOffer};
+use tactus_record::{EntryReason, EventKind, Record, SlotRefusal};
+use tactus_task::{SlotTaskValues, SlotTold};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{LoadFate, Summary, Trace, Verdict};
 
@@ -42,10 +44,10 @@ fn random_package(chance: &mut Random, slot: &Slot, server: (Duration, Duration)
     let more = u64::from(chance.below(8) == 0);
     let count = 1 + chance.below(slot.tasks.len() as u64 + more) as usize;
     let (budget, period) = (server.0.as_nanos(), server.1.as_nanos());
-    let load = budget as f64 / period as f64 * (0.05 + chance.below(70) as f64 / 100.0);
+    let load = budget as f64 / period as f64 * (0.02 + chance.below(50) as f64 / 100.0);
     let mut tasks = Vec::new();
     for n in 0..count.min(MOST_TASKS) {
-        let own = period * (2 + chance.below(6));
+        let own = period * (1 + chance.below(5));
         let share = load / count as f64 * (0.4 + chance.below(120) as f64 / 100.0);
         let execution = ((own as f64 * share) as u64).max(5_000);
         let deadline = if chance.below(3) == 0 { own - chance.below(own / 3) } else { own };
@@ -181,44 +183,38 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
             line: 1,
         });
     }
-    let mut at = 0;
-    let mut full = vec![false; system.slots.len()];
     let run = system.duration.as_nanos() / 1_000_000;
-    for n in 0..4 + chance.below(10) {
-        at += chance.below(run / 6);
-        if at >= run {
-            break;
+    let mut loads = Vec::new();
+    for slot in 0..system.slots.len() {
+        let (mut at, mut full) = (chance.below(10), false);
+        while at < run {
+            // Mostly what makes sense: a program that stays for some time, then another one soon.
+            let unloads = full == (chance.below(10) > 0);
+            loads.push((at, slot, unloads));
+            full = !unloads;
+            at += if full { 20 + chance.below(run / 2) } else { chance.below(20) };
         }
-        let slot = chance.below(system.slots.len() as u64) as usize;
+    }
+    loads.sort_by_key(|(at, ..)| *at);
+    for (n, (at, slot, unloads)) in loads.into_iter().enumerate() {
         let of = &system.slots[slot];
         let server = &system.scheduling.servers[of.server];
-        // Mostly what makes sense.
-        let sense = chance.below(10) > 0;
-        let unloads = full[slot] == sense;
-        full[slot] = !unloads;
         let what = if unloads {
             LoadKind::Unload
         } else {
-            let version = n + chance.below(2);
+            let version = n as u64 + chance.below(2);
             let bytes = random_package(chance, of, (server.budget, server.period), version);
             LoadKind::Load { path: PathBuf::from("guest.package"), bytes: bytes.into() }
         };
-        system.loads.push(Load { at: Duration::from_millis(at), slot, what, line: n as usize + 1 });
+        system.loads.push(Load { at: Duration::from_millis(at), slot, what, line: n + 1 });
     }
     system
 }
 
-/// What the system's own work costs, a part of what the kernel has; nothing where bounds do not count it.
+/// What the system's own work costs, drawn one by one; nothing where bounds do not count it.
 fn costs(chance: &mut Random, overheads: bool) -> Costs {
-    let part = if overheads { 5 + chance.below(60) } else { 0 };
-    let one = |nanos: u64| Duration::from_nanos(nanos * part / 100);
-    Costs {
-        release: one(4_000),
-        schedule: one(9_000),
-        switch: one(2_000),
-        inter_core: one(6_000),
-        complete: one(3_000),
-    }
+    let mut one = || Duration::from_nanos(if overheads { 200 + chance.below(2_500) } else { 0 });
+    Costs { release: one(), schedule: one(), switch: one(), inter_core: one(), complete: one() }
 }
 
 /// A number that is the same for the same job.
@@ -290,6 +286,9 @@ fn one(seed: u64, seen: &mut Seen) -> Result<(), String> {
     for (n, task) in summary.tasks.iter().enumerate() {
         let guest = system.slot_of(n).is_some();
         *(if guest { &mut seen.guests } else { &mut seen.others }) += task.jobs.completed;
+        if let Some(why) = &task.void {
+            return Err(format!("{}: {why}: {}", task.name, told(&summary)));
+        }
         if task.jobs.missed > 0 {
             return Err(format!("{} missed {}: {}", task.name, task.jobs.missed, told(&summary)));
         }
@@ -316,7 +315,7 @@ fn nothing_that_comes_into_a_slot_breaks_a_promise_and_what_is_admitted_meets_it
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(seen.accepted * 4 > seen.systems && seen.loaded > seen.systems / 2, "{seen:?}");
     assert!(seen.unloaded * 8 > seen.systems && seen.refused * 2 > seen.systems, "{seen:?}");
-    assert!(seen.guests > seen.systems && seen.others > 20 * seen.systems, "{seen:?}");
+    assert!(seen.guests > 5 * seen.systems && seen.others > 20 * seen.systems, "{seen:?}");
 }
 
 /// Everybody else has the same bounds whatever the slot holds, and its server counts though nothing lies in it at the start.
@@ -398,30 +397,114 @@ fn a_run_in_which_programs_come_otherwise_than_planned_breaks_a_rule() {
     assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.level = 1)), "another reason");
 }
 
-/// Without admission, what is loaded misses deadlines, and the judge says so.
-#[test]
-fn what_is_loaded_without_admission_is_found_late() {
-    let mut late = 0;
-    for seed in (0..40).step_by(2) {
-        let chance = &mut Random::new(seed);
-        let system = random_system(chance, false);
-        let check = tactus_analysis::check(&system, &Costs::default());
-        let mut plan = tactus_plan::plan(&system, &check, &Costs::default());
-        // A deadline that no job can meet.
-        let shorten = |told: &mut SlotTold| {
-            if let SlotTold::Loaded(tasks) = told {
-                tasks.iter_mut().for_each(|task| task.deadline = Duration::from_nanos(task.demand.as_nanos() / 2));
+/// The values of the tasks of a program that fits but for its deadlines, whatever admission says of them.
+fn without_admission(system: &System, offer: &SlotOffer, load: &Load) -> Option<Vec<SlotTaskValues>> {
+    let LoadKind::Load { bytes, .. } = &load.what else { return None };
+    if offer.supply.budget.is_zero() {
+        // Nobody knows what a job costs there.
+        return None;
+    }
+    let slot = &system.slots[load.slot];
+    let (period, blackout) = (offer.supply.period, Duration::ZERO);
+    let all = SlotOffer { supply: Supply { budget: period, period, blackout }, ..*offer };
+    let keys = [TrustedKey::new(signer().public()).expect("a key")];
+    let judged = judge(bytes, &keys, &all.judged(slot, &[], 0), Work::OF_AN_ADMISSION);
+    let candidate = judged.ok()?;
+    let tasks = candidate.manifest.tasks.iter().zip(slot.tasks.clone());
+    let values = tasks.map(|(task, n)| SlotTaskValues {
+        task: TaskId(n as u16),
+        execution: task.demand.execution + offer.cost_of_job,
+        demand: task.demand.execution,
+        period: task.demand.period,
+        deadline: task.demand.deadline,
+        priority: u32::MAX - task.demand.priority,
+    });
+    Some(values.collect())
+}
+
+/// A plan whose loader loads what admission refuses; tells in which slots.
+fn switch_admission_off(system: &System, plan: &mut RunPlan) -> Vec<bool> {
+    let mut forced = vec![false; system.slots.len()];
+    let Some(loader) = &mut plan.loader else { return forced };
+    let mut full = vec![false; system.slots.len()];
+    for (load, planned) in system.loads.iter().zip(&mut loader.loads) {
+        let full = &mut full[load.slot];
+        planned.told = match (planned.told.clone(), *full) {
+            (SlotTold::Refused(SlotRefusal::Unschedulable), false) => {
+                match without_admission(system, &plan.slots[load.slot], load) {
+                    Some(tasks) => {
+                        forced[load.slot] = true;
+                        SlotTold::Loaded(tasks)
+                    }
+                    None => SlotTold::Refused(SlotRefusal::Unschedulable),
+                }
             }
+            (SlotTold::Loaded(_), true) => SlotTold::Refused(SlotRefusal::Full),
+            (SlotTold::Refused(SlotRefusal::Empty), true) => SlotTold::Unloaded,
+            (told, _) => told,
         };
-        plan.loader.iter_mut().flat_map(|loader| &mut loader.loads).for_each(|load| shorten(&mut load.told));
-        plan.view.slots.iter_mut().flat_map(|slot| &mut slot.loads).for_each(|load| shorten(&mut load.told));
-        let trace = simulated(&system, &plan, &Costs::default(), seed);
+        match planned.told {
+            SlotTold::Loaded(_) => *full = true,
+            SlotTold::Unloaded => *full = false,
+            SlotTold::Refused(_) => {}
+        }
+    }
+    for load in plan.view.slots.iter_mut().flat_map(|slot| &mut slot.loads) {
+        load.told = loader.loads[load.number].told.clone();
+    }
+    forced
+}
+
+/// With admission switched off, what it refuses is loaded and misses deadlines, and the judge says so. Nobody outside is late, and no
+/// program in another slot.
+#[test]
+fn what_is_loaded_without_admission_is_found_late_and_harms_nobody_else() {
+    let (mut late, mut others, mut beside) = (0, 0, 0);
+    for seed in 0..160 {
+        let chance = &mut Random::new(seed);
+        let overheads = seed % 2 == 1;
+        let system = random_system(chance, overheads);
+        let costs = costs(chance, overheads);
+        let check = tactus_analysis::check(&system, &costs);
+        if !check.accepted {
+            continue;
+        }
+        let mut plan = tactus_plan::plan(&system, &check, &costs);
+        let forced = switch_admission_off(&system, &mut plan);
+        let trace = simulated(&system, &plan, &costs, seed);
         let summary = tactus_trace::judge(&plan.view, &trace);
-        let guests = summary.tasks.iter().enumerate().filter(|(n, _)| system.slot_of(*n).is_some());
-        let missed: u64 = guests.map(|(_, task)| task.jobs.missed).sum();
+        let mut missed = 0;
+        for (n, task) in summary.tasks.iter().enumerate() {
+            match system.slot_of(n) {
+                Some(slot) if forced[slot] => missed += task.jobs.missed,
+                inside => {
+                    *(if inside.is_some() { &mut beside } else { &mut others }) += task.jobs.completed;
+                    assert_eq!(task.jobs.missed, 0, "seed {seed}: {}: {:?}", task.name, summary.verdict);
+                }
+            }
+        }
         late += missed;
         let broken = matches!(summary.verdict, Verdict::Broken(_));
-        assert_eq!(broken, missed > 0 && check.accepted, "seed {seed}: {:?}", summary.verdict);
+        assert_eq!(broken, missed > 0, "seed {seed}: {:?}", summary.verdict);
     }
-    assert!(late > 20, "{late}");
+    println!("{late} deadlines missed; jobs in other slots {beside}, outside {others}");
+    assert!(late > 20 && others > 1_000 && beside > 50, "{late} {others} {beside}");
+}
+
+/// A server that a late notice lets overrun at the end of its budget, and at the end of a period: the job that runs then goes on until the
+/// period is noticed. Each is one time's lateness, and no rule is broken by both.
+#[test]
+fn a_server_may_be_noticed_late_at_both_ends_of_a_budget() {
+    let text = "[system]\nname = 'late'\ncores = 1\nduration = '50 ms'\n[policy]\nkind = 'partitioned-edf'\n\
+        [[server]]\nname = 'own'\ncores = [0]\nkind = 'deferrable'\nbudget = '1 ms'\nperiod = '5 ms'\npolicy = 'partitioned-edf'\n\
+        [[task]]\nname = 'late'\nserver = 'own'\ncore = 0\nperiod = '25 ms'\noffset = '4900 us'\nexecution = '4 ms'\n";
+    let system = System::parse_toml(text, Path::new("late.toml")).expect("a good file");
+    let (release, schedule) = (Duration::from_nanos(2_000), Duration::from_nanos(100));
+    let costs = Costs { release, schedule, ..Costs::default() };
+    let check = tactus_analysis::check(&system, &costs);
+    let plan = tactus_plan::plan(&system, &check, &costs);
+    let trace = simulated(&system, &plan, &costs, 0);
+    let view = plan.view.tree.as_ref().expect("servers");
+    let broken = |tolerance: Duration| !tactus_trace::check::servers(view, &trace, tolerance).is_empty();
+    assert!(!broken(release + schedule * 2) && broken(release - Duration::from_nanos(1)));
 }

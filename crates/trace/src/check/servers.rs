@@ -40,8 +40,9 @@ fn runs(trace: &Trace) -> impl Iterator<Item = (usize, TaskId, u32, Instant, Ins
 }
 
 /// No server has more than its kind allows, and none that is not there has anything. A server that a late notice let overrun has
-/// that on top: one tolerance for each budget that it used. Periods are counted from the instant at which a change last touched the
-/// server on that core.
+/// that on top: one tolerance for each budget that it used. The end of a period is noticed late as well: what ran then, runs for up to
+/// one tolerance on the budget of the period before. Periods are counted from the instant at which a change last touched the server on
+/// that core.
 pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violation> {
     let phases = view.phases(trace);
     let mut found = Vec::new();
@@ -66,7 +67,7 @@ pub fn supply(view: &TreeView, trace: &Trace, tolerance: Duration) -> Vec<Violat
                 let periods = had.entry((server, core, n)).or_default();
                 while at < to {
                     let n = (at / period) as usize;
-                    let until = (n as u64 + 1).saturating_mul(period).min(to);
+                    let until = (n as u64 + 1).saturating_mul(period).saturating_add(tolerance.as_nanos()).min(to);
                     if periods.len() <= n {
                         periods.resize(n + 1, 0);
                     }
