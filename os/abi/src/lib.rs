@@ -14,6 +14,7 @@ pub mod layout;
 pub mod monitors;
 pub mod port;
 pub mod process;
+pub mod sandbox;
 pub mod shared;
 pub mod slot;
 pub mod turns;

@@ -22,6 +22,8 @@ pub static TIME_STAMP_RATE: AtomicU64 = AtomicU64::new(1);
 /// See [`TIME_STAMP_RATE`].
 pub static APIC_RATE: AtomicU64 = AtomicU64::new(1);
 
+/// How many cores share one time where cores take turns: those of other sandboxes, too.
+pub static SHARING: AtomicUsize = AtomicUsize::new(1);
 /// See [`turn`].
 pub static TURN: AtomicU64 = AtomicU64::new(0);
 /// Whether the timer counts as the time-stamp counter does, and is set for time-outs alone. Known to the entry code.

@@ -44,7 +44,7 @@ mod tree;
 mod upcall;
 
 use arch::entry::leave;
-use arch::loader::BootInfo;
+use arch::loader::{BootInfo, Sandbox};
 use arch::port::time_stamp;
 use arch::serial::say;
 use arch::{
@@ -69,15 +69,19 @@ extern "C" {
 
 #[no_mangle]
 extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
-    serial::set_up();
+    let sandbox = Sandbox::find(magic, address);
+    serial::set_up(sandbox.map_or(serial::FIRST, Sandbox::console));
     descriptors::fill_interrupts();
-    apic::silence_legacy();
+    // In a sandbox they are the monitor's.
+    if sandbox.is_none() {
+        apic::silence_legacy();
+    }
     apic::set_up();
     percore::set_up(0, apic::id());
     apic::take_error_reports();
     paging::protect_from_user();
     protect::protect_kernel(percore::guards());
-    match start(magic, address) {
+    match start(magic, address, sandbox) {
         Ok(()) => run_core(),
         Err(reason) => {
             say!("tactus: cannot start: {reason}");
@@ -87,7 +91,7 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
 }
 
 /// Everything up to the first component.
-fn start(magic: u32, address: u32) -> Result<(), StartError> {
+fn start(magic: u32, address: u32, sandbox: Option<Sandbox>) -> Result<(), StartError> {
     let info = BootInfo::read(magic, address).ok_or(StartError::NoModule)?;
     let image = set_up::Image::read(info.image).map_err(StartError::Image)?;
     let told = image.header.speculation;
@@ -101,7 +105,7 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
             say!("tactus: branch barriers were asked for, and this processor has none");
         }
     }
-    let rates = time::rates();
+    let rates = sandbox.map_or_else(time::rates, Sandbox::rates);
     TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
     machine::APIC_RATE.store(rates.apic, Ordering::Relaxed);
     let (processors, count) = acpi::processors(info.acpi_root);
@@ -115,9 +119,13 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     }
     let trace = set_up::set_up(&image, &info, &mut frames, rates).map_err(StartError::Image)?;
     machine::CORES.store(wanted, Ordering::Relaxed);
-    lines::set_up(info.acpi_root);
+    // A sandbox has no devices.
+    if sandbox.is_none() {
+        lines::set_up(info.acpi_root);
+    }
     machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
-    idle::set_up(wanted, rates.emulated && (image.header.turn != 0 || wanted == 1));
+    // In a sandbox another core lets the time pass.
+    idle::set_up(wanted, sandbox.is_none() && rates.emulated && (image.header.turn != 0 || wanted == 1));
     let own = apic::id();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     if wanted > 1 {
@@ -131,7 +139,9 @@ fn start(magic: u32, address: u32) -> Result<(), StartError> {
     if rates.emulated {
         card::write(&image.header, &frames);
         // The emulator's time stamp counts nanoseconds.
-        TURN.store(image.header.turn.into(), Ordering::Relaxed);
+        let (turn_length, sharing) = sandbox.map_or((image.header.turn.into(), wanted), Sandbox::turns);
+        TURN.store(turn_length, Ordering::Relaxed);
+        machine::SHARING.store(sharing, Ordering::Relaxed);
         if turn() != 0 {
             slice::set_up();
         }
@@ -216,11 +226,12 @@ fn run_core() -> ! {
 }
 
 /// Decides the start of the run, the same for all cores: 20 ms ahead, and as much for every four further schedulers, so that
-/// they can set themselves up before.
+/// they can set themselves up before; in a sandbox not before those beside it.
 fn begin_run() {
     let schedulers = (0..components()).filter(|number| component::get(*number).has_role(role::SCHEDULER));
     let lead = TIME_STAMP_RATE.load(Ordering::Relaxed) / 200 * (4 + schedulers.count() as u64);
-    let epoch = time_stamp() + lead;
+    let earliest = time_stamp() + lead;
+    let epoch = Sandbox::own().map_or(earliest, |it| it.begin(earliest));
     paging::drop_identity();
     // SAFETY: the clock page is the kernel's to write; no component runs yet.
     unsafe { (*paging::direct::<Clock>(CLOCK.load(Ordering::Relaxed))).epoch = epoch };

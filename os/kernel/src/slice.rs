@@ -35,7 +35,9 @@ static MAY_BE_LONG: AtomicBool = AtomicBool::new(false);
 pub fn set_up() {
     let any = |of: fn(&Component) -> bool| (0..crate::machine::components()).any(|number| of(component::get(number)));
     let computes = any(|it| it.has_role(role::COMPUTES));
-    MAY_BE_LONG.store(computes && !any(|it| it.lines != 0) && !any_releases(), Relaxed);
+    // What cores of other sandboxes have to notice is not known.
+    let alone = crate::machine::SHARING.load(Relaxed) == crate::machine::cores();
+    MAY_BE_LONG.store(alone && computes && !any(|it| it.lines != 0) && !any_releases(), Relaxed);
     tell(slices::SHORT);
 }
 
@@ -91,6 +93,8 @@ fn note(core: &Core, current: Option<&Thread>) {
 /// Starts the timer for the time-out, or for as much of the way as it may go at once: as far as it can count, and, for
 /// a running thread on a machine whose cores take turns, no further than a slice may last.
 pub fn start_timer(core: &mut Core) {
+    #[cfg(feature = "destruction")]
+    crate::arch::destruction::look();
     let turn = crate::machine::turn();
     // SAFETY: the running thread is this core's.
     let current = unsafe { core.current.as_ref() }.filter(|_| turn != 0);
@@ -134,7 +138,7 @@ fn count_to(instant: u64) {
 
 /// This machine, in time-stamp ticks.
 fn turns() -> Turns {
-    Turns { turn: crate::machine::turn(), cores: crate::machine::cores() as u64 }
+    Turns { turn: crate::machine::turn(), cores: crate::machine::SHARING.load(Relaxed) as u64 }
 }
 
 /// Whether slices that begin now must be short: something on some core has to be noticed within a round of turns and one more.

@@ -105,6 +105,12 @@ pub fn send_start(apic: u8, page: u8) {
     command(apic, 0x4600 | u32::from(page));
 }
 
+/// Sends the current core an interrupt that cannot be masked.
+#[cfg(feature = "destruction")]
+pub fn interrupt_itself_unmasked() {
+    command(id(), 0x4000 | NON_MASKABLE_DELIVERY);
+}
+
 fn command(apic: u8, low: u32) {
     write(COMMAND_HIGH, u32::from(apic) << 24);
     write(COMMAND_LOW, low);

@@ -1,6 +1,9 @@
 //! What the boot loader tells: where the image lies, which memory is usable, where the firmware's tables are.
 
 use super::paging::direct;
+use super::time::Rates;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use tactus_abi::sandbox::page;
 
 pub use tactus_abi::frames::Range;
 
@@ -99,6 +102,71 @@ impl BootInfo {
             }
             tag += bytes.max(8).next_multiple_of(8);
         }
+    }
+}
+
+/// What the monitor of a sandbox tells the kernel in it.
+#[derive(Clone, Copy)]
+pub struct Sandbox(u64);
+
+/// Physical address of its page; 0 without a sandbox.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+
+impl Sandbox {
+    /// What [`Sandbox::find`] found.
+    pub fn own() -> Option<Sandbox> {
+        Some(Sandbox(TOLD.load(Relaxed))).filter(|it| it.0 != 0)
+    }
+
+    /// Finds the monitor's page, if the monitor of a sandbox is the loader. Once, before anything else.
+    pub fn find(magic: u32, address: u32) -> Option<Sandbox> {
+        let address = u64::from(address);
+        if magic == MULTIBOOT2_MAGIC || read::<u32>(address) != PVH_MAGIC || read::<u32>(address + 12) < 2 {
+            return None;
+        }
+        // The second module.
+        let told = read::<u64>(read::<u64>(address + 16) + 32);
+        if read::<u64>(told) != page::MAGIC || told % 8 != 0 {
+            return None;
+        }
+        TOLD.store(told, Relaxed);
+        Some(Sandbox(told))
+    }
+
+    fn word(self, place: usize) -> u64 {
+        read(self.0 + 8 * place as u64)
+    }
+
+    /// How fast its clocks run: it shares the interval timer with others.
+    pub fn rates(self) -> Rates {
+        let [time_stamp, apic, emulated] =
+            [page::TIME_STAMP, page::TIMER, page::EMULATED].map(|place| self.word(place));
+        Rates { time_stamp, apic, emulated: emulated != 0 }
+    }
+
+    /// The first address of its serial port.
+    pub fn console(self) -> u16 {
+        self.word(page::CONSOLE) as u16
+    }
+
+    /// How long a core may run before others do, in nanoseconds, 0 if cores execute at the same time; and how many the machine has.
+    pub fn turns(self) -> (u64, usize) {
+        (self.word(page::TURN), self.word(page::CORES) as usize)
+    }
+
+    /// How it is to destroy itself, and when.
+    #[cfg(feature = "destruction")]
+    pub fn fault(self) -> Option<(u64, u64)> {
+        let [way, at, began] = [page::FAULT, page::FAULT_AT, page::BEGAN].map(|place| self.word(place));
+        (way != 0 && began != 0).then_some((way, began + at))
+    }
+
+    /// When its run begins, if it may at `earliest`; the monitor is told.
+    pub fn begin(self, earliest: u64) -> u64 {
+        let begin = earliest.max(self.word(page::BEGIN));
+        // SAFETY: a word of the monitor's page, aligned; the page is this kernel's alone while it runs, and no component's.
+        unsafe { direct::<u64>(self.0 + 8 * page::BEGAN as u64).write_volatile(begin) };
+        begin
     }
 }
 

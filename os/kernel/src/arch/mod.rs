@@ -6,6 +6,8 @@ pub mod acpi;
 pub mod apic;
 pub mod boot;
 pub mod descriptors;
+#[cfg(feature = "destruction")]
+pub mod destruction;
 pub mod entry;
 pub mod floating_point;
 pub mod idle;

@@ -1,24 +1,33 @@
-//! The console's port: the first serial one. A call passes on what it takes at once; what is left is held, and passed on by whoever
+//! The console's port: the first serial one, or what a sandbox's monitor names. A call passes on what it takes at once; what is left is held, and passed on by whoever
 //! asks next, at the latest at the end of the run.
 
 use super::port::{in8, out8};
 use core::cell::UnsafeCell;
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use tactus_abi::console::{Lines, Port};
 
-const BASE: u16 = 0x3f8;
+/// The first serial port.
+pub const FIRST: u16 = 0x3f8;
+
+/// The first address of the port in use.
+static BASE: AtomicU16 = AtomicU16::new(FIRST);
+
+fn base() -> u16 {
+    BASE.load(Ordering::Relaxed)
+}
 
 /// How many bytes an empty port takes.
 static QUEUE: AtomicUsize = AtomicUsize::new(1);
 
-/// Sets the port to 115,200 baud, eight bits, no parity.
-pub fn set_up() {
+/// Sets this port to 115,200 baud, eight bits, no parity, and uses it.
+pub fn set_up(port: u16) {
+    BASE.store(port, Ordering::Relaxed);
     for (offset, value) in [(1, 0), (3, 0x80), (0, 1), (1, 0), (3, 3), (2, 0xc7), (4, 0x0b)] {
-        out8(BASE + offset, value);
+        out8(port + offset, value);
     }
     // It says so if it has the queue that was just switched on.
-    if in8(BASE + 2) & 0xc0 == 0xc0 {
+    if in8(port + 2) & 0xc0 == 0xc0 {
         QUEUE.store(16, Ordering::Relaxed);
     }
 }
@@ -45,15 +54,15 @@ pub fn offer<R>(write: impl FnOnce(&mut Lines) -> R) -> Option<(R, usize)> {
     Some((result, held))
 }
 
-/// The first serial port.
+/// The port in use.
 struct Serial;
 
 impl Port for Serial {
     fn is_empty(&mut self) -> bool {
-        in8(BASE + 5) & 0x20 != 0
+        in8(base() + 5) & 0x20 != 0
     }
     fn put(&mut self, byte: u8) {
-        out8(BASE, byte);
+        out8(base(), byte);
     }
 }
 

@@ -1,0 +1,126 @@
+//! Several kernels on one machine, each in a sandbox: what the loader passes to the monitors, what a monitor tells its kernel, and
+//! what the monitors leave for who reads the machine's memory from outside.
+//!
+//! All are words of 64 bits. The loader's module begins with [`head`], and has a [`part`] for each sandbox behind it; kernels and images,
+//! which the parts name by their offsets, follow.
+
+/// The most sandboxes: each has a serial port of its own.
+pub const MOST: usize = 4;
+/// The most pieces of a kernel that are loaded.
+pub const PIECES: usize = 6;
+/// Words of a piece: offset in the module, address in the sandbox, bytes that are copied, length.
+pub const PIECE: usize = 4;
+
+/// The machine's serial ports, in the sandboxes' order.
+pub const CONSOLES: [u16; MOST] = [0x3f8, 0x2f8, 0x3e8, 0x2e8];
+
+/// The loader's module: places of words.
+pub mod head {
+    /// `TACTUSBX`.
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSBX");
+    /// [`MAGIC`].
+    pub const IS_ONE: usize = 0;
+    /// How many sandboxes there are.
+    pub const COUNT: usize = 1;
+    /// When the machine ends whatever its kernels do: nanoseconds after the monitors begin.
+    pub const LIMIT: usize = 2;
+    /// How long a core of an emulated machine may run before the others do, in nanoseconds.
+    pub const TURN: usize = 3;
+    /// Number of words.
+    pub const WORDS: usize = 4;
+}
+
+/// A sandbox in the loader's module: places of words, counted from its first.
+pub mod part {
+    /// Where its memory begins on the machine: a multiple of 2 MiB.
+    pub const BASE: usize = 0;
+    /// Length of its memory: a multiple of 2 MiB.
+    pub const BYTES: usize = 1;
+    /// The kernel's first instruction.
+    pub const ENTRY: usize = 2;
+    /// How often its monitor starts the kernel again that has died.
+    pub const RESTARTS: usize = 3;
+    /// See [`super::page::FAULT`]: how its kernel destroys itself, and when.
+    pub const FAULT: usize = 4;
+    /// See [`FAULT`].
+    pub const FAULT_AT: usize = 5;
+    /// Its image, and behind it the pieces of its kernel: [`PIECE`](super::PIECE) words each. What is copied is followed by zeros; a
+    /// length of 0 is none.
+    pub const IMAGE: usize = 6;
+    /// Number of words.
+    pub const WORDS: usize = IMAGE + super::PIECE * (1 + super::PIECES);
+}
+
+/// What a monitor tells its kernel, as the loader's second module: places of words.
+pub mod page {
+    /// Its address in the sandbox.
+    pub const PLACE: u64 = 0x6000;
+    /// `TACTUSBP`.
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"TACTUSBP");
+    /// [`MAGIC`].
+    pub const IS_ONE: usize = 0;
+    /// Ticks of the time-stamp counter in a second.
+    pub const TIME_STAMP: usize = 1;
+    /// Ticks of the interrupt controller's timer in a second.
+    pub const TIMER: usize = 2;
+    /// Whether the machine is emulated, and counts instructions: 1 or 0.
+    pub const EMULATED: usize = 3;
+    /// The serial port's first address.
+    pub const CONSOLE: usize = 4;
+    /// The run does not begin before this reading of the time-stamp counter, which is the same in all sandboxes.
+    pub const BEGIN: usize = 5;
+    /// When the run began, which the kernel writes.
+    pub const BEGAN: usize = 6;
+    /// How the kernel destroys itself; 0: not at all. Only a kernel with the feature `destruction` looks.
+    pub const FAULT: usize = 7;
+    /// When: nanoseconds from the begin of the run on.
+    pub const FAULT_AT: usize = 8;
+    /// How long a core may run before the others do, in nanoseconds, where the machine's cores take turns; else 0.
+    pub const TURN: usize = 9;
+    /// How many cores the machine has.
+    pub const CORES: usize = 10;
+    /// Number of words.
+    pub const WORDS: usize = 11;
+}
+
+/// What the monitors leave, at [`board::PLACE`] of the machine's memory: places of words, counted from a sandbox's first.
+pub mod board {
+    /// Physical address on the machine.
+    pub const PLACE: u64 = 0x10_0000;
+    /// See [`super::board`]: 0 not begun, 1 runs, 2 ended by its kernel, 3 dead.
+    pub const STATE: usize = 0;
+    /// With which code the kernel ended.
+    pub const CODE: usize = 1;
+    /// How often the kernel was started again.
+    pub const RESTARTS: usize = 2;
+    /// Exit that was the last death, and two words about it; the instruction; the time-stamp counter.
+    pub const DEATH: usize = 3;
+    /// When the kernel was entered again after it, by the time-stamp counter.
+    pub const ENTERED: usize = DEATH + 5;
+    /// Since when the monitors count the machine's time, by the time-stamp counter.
+    pub const SINCE: usize = ENTERED + 1;
+    /// Exits by their cause, see [`super::CAUSES`].
+    pub const EXITS: usize = SINCE + 1;
+    /// The port and the register that were refused last.
+    pub const LAST: usize = EXITS + super::CAUSES.len();
+    /// Words from one sandbox to the next.
+    pub const STRIDE: usize = 32;
+}
+
+/// Causes of exits.
+pub const CAUSES: [&str; 7] =
+    ["end of the run", "modes turned on", "ports", "registers", "instructions", "interrupts", "deaths"];
+
+/// States of a sandbox on the board.
+pub mod state {
+    /// Its kernel runs.
+    pub const RUNS: u64 = 1;
+    /// Its kernel ended the run.
+    pub const ENDED: u64 = 2;
+    /// In place of an exit's code: a kernel ended itself, with the code that stands in the next word.
+    pub const GAVE_UP: u64 = 0x7b;
+    /// Its kernel is dead, and is not started again.
+    pub const DEAD: u64 = 3;
+}
+
+const _: () = assert!(board::LAST + 2 <= board::STRIDE && board::STRIDE * MOST * 8 <= 4096);
