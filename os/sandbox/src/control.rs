@@ -4,14 +4,15 @@ use crate::permissions::Maps;
 use crate::processor::SVME;
 use core::arch::global_asm;
 use core::cell::UnsafeCell;
+use tactus_abi::sandbox::MOST;
 
 #[repr(C, align(4096))]
 struct Block(UnsafeCell<[u64; 512]>);
 
-// SAFETY: one core alone uses it.
+// SAFETY: one core alone uses each.
 unsafe impl Sync for Block {}
 
-static BLOCK: Block = Block(UnsafeCell::new([0; 512]));
+static BLOCKS: [Block; MOST] = [const { Block(UnsafeCell::new([0; 512])) }; MOST];
 
 /// Offsets in the block: bytes.
 mod at {
@@ -20,6 +21,7 @@ mod at {
     pub const PORTS: usize = 0x040;
     pub const REGISTERS: usize = 0x048;
     pub const ADDRESS_SPACE: usize = 0x058;
+    pub const FORGET: usize = 0x05c;
     pub const EXIT_CODE: usize = 0x070;
     pub const EXIT_FIRST: usize = 0x078;
     pub const EXIT_SECOND: usize = 0x080;
@@ -125,14 +127,16 @@ pub struct ControlBlock(*mut u64);
 
 impl ControlBlock {
     /// A kernel before its first instruction: in 32-bit protected mode without paging, as a loader would enter it.
-    pub fn for_kernel(entry: u64, magic: u32, tables: u64, maps: Maps) -> ControlBlock {
-        let block = ControlBlock(BLOCK.0.get().cast());
+    pub fn for_kernel(sandbox: usize, (entry, magic): (u64, u32), tables: u64, maps: Maps) -> ControlBlock {
+        let block = ControlBlock(BLOCKS[sandbox % MOST].0.get().cast());
+        (0..512).for_each(|place| block.set(place * 8, 0));
         block.set32(at::INTERCEPTS, INTERCEPTS);
         block.set32(at::MORE_INTERCEPTS, MORE_INTERCEPTS);
         block.set(at::PORTS, maps.ports);
         block.set(at::REGISTERS, maps.registers);
         // Number 0 is the monitor's.
         block.set32(at::ADDRESS_SPACE, 1);
+        block.set32(at::FORGET, 1);
         block.set(at::NESTED, 1);
         block.set(at::NESTED_TABLES, tables);
         // Flat segments of 4 GiB: `es`, `cs`, `ss`, `ds`, `fs`, `gs`.
@@ -169,6 +173,8 @@ impl ControlBlock {
     pub fn run(self, guest: &mut Guest) {
         // SAFETY: the block is whole, virtualisation is on; the kernel reaches none of the monitor's memory.
         unsafe { run_guest(self.0, guest) }
+        // Addresses that an earlier kernel had are forgotten once.
+        self.set32(at::FORGET, 0);
     }
 
     /// Why the kernel stopped: its code and two words more.

@@ -7,6 +7,7 @@ use crate::permissions::EXIT_PORT;
 use crate::processor::EFER;
 use crate::serial::Port;
 use core::fmt::Write;
+use tactus_abi::sandbox::CAUSES;
 
 /// What the machine ends with if its kernel cannot go on: not what a scheduler or a kernel ends it with.
 pub const STOPPED: u32 = 0x7d;
@@ -18,43 +19,48 @@ const MODES: u64 = 1 | 1 << 8 | 1 << 10 | 1 << 11;
 pub enum Next {
     /// The kernel goes on.
     GoOn,
-    /// The machine ends with this code.
+    /// The kernel ended the run, with this code.
     End(u32),
+    /// The kernel cannot go on.
+    Dead,
+}
+
+/// Places in [`CAUSES`].
+#[derive(Clone, Copy)]
+pub enum Cause {
+    End,
+    Modes,
+    Port,
+    Register,
+    Instruction,
+    Interrupt,
+    Death,
 }
 
 /// How many exits there were, by cause.
 #[derive(Default)]
 pub struct Counts {
-    modes: u64,
-    ports: u64,
-    registers: u64,
-    instructions: u64,
-    interrupts: u64,
-    other: u64,
-    last_port: u16,
-    last_register: u32,
+    pub by_cause: [u64; CAUSES.len()],
+    pub last_port: u16,
+    pub last_register: u32,
 }
 
 impl Counts {
+    fn add(&mut self, cause: Cause) {
+        self.by_cause[cause as usize] += 1;
+    }
+
     /// Tells all that is not zero.
     pub fn report(&self) {
-        let _ = write!(Port, "monitor: exits: end of the run 1");
-        for (what, count) in [
-            ("modes turned on", self.modes),
-            ("ports", self.ports),
-            ("registers", self.registers),
-            ("instructions", self.instructions),
-            ("interrupts", self.interrupts),
-            ("other", self.other),
-        ] {
-            if count > 0 {
-                let _ = write!(Port, ", {what} {count}");
-            }
+        let _ = write!(Port, "monitor: exits: ");
+        let counted = CAUSES.iter().zip(self.by_cause).filter(|(_, count)| *count > 0);
+        for (n, (what, count)) in counted.enumerate() {
+            let _ = write!(Port, "{}{what} {count}", if n > 0 { ", " } else { "" });
         }
-        if self.ports > 0 {
+        if self.by_cause[Cause::Port as usize] > 0 {
             let _ = write!(Port, ", last port {:#x}", self.last_port);
         }
-        if self.registers > 0 {
+        if self.by_cause[Cause::Register as usize] > 0 {
             let _ = write!(Port, ", last register {:#x}", self.last_register);
         }
         let _ = writeln!(Port);
@@ -69,15 +75,18 @@ pub fn handle(block: ControlBlock, guest: &mut Guest, counts: &mut Counts) -> Ne
         0x7c => register(block, guest, first != 0, counts),
         // Non-maskable and system-management interrupts, INIT: nobody's here.
         0x61..=0x63 => {
-            counts.interrupts += 1;
+            counts.add(Cause::Interrupt);
             interrupts::take();
         }
         // Instructions of virtualisation, and `invlpga`.
         0x7a | 0x80..=0x86 => {
-            counts.instructions += 1;
+            counts.add(Cause::Instruction);
             block.raise(Exception::InvalidOpcode);
         }
-        _ => return stopped(block, counts),
+        _ => {
+            counts.add(Cause::Death);
+            return Next::Dead;
+        }
     }
     Next::GoOn
 }
@@ -85,9 +94,10 @@ pub fn handle(block: ControlBlock, guest: &mut Guest, counts: &mut Counts) -> Ne
 fn port(block: ControlBlock, (first, next): (u64, u64), counts: &mut Counts) -> Next {
     let (port, reads, of_memory) = ((first >> 16) as u16, first & 1 != 0, first & 1 << 2 != 0);
     if port == EXIT_PORT && !reads && !of_memory {
+        counts.add(Cause::End);
         return Next::End(block.rax() as u32);
     }
-    counts.ports += 1;
+    counts.add(Cause::Port);
     counts.last_port = port;
     if of_memory {
         block.raise(Exception::GeneralProtection);
@@ -111,24 +121,22 @@ fn register(block: ControlBlock, guest: &Guest, writes: bool, counts: &mut Count
     let number = guest.rcx as u32;
     let value = (guest.rdx << 32) | block.rax() & 0xffff_ffff;
     if writes && number == EFER && value & !(MODES | crate::processor::SVME) == 0 {
-        counts.modes += 1;
+        counts.add(Cause::Modes);
         block.set_modes(value);
         block.go_on_at(block.rip() + 2);
         return;
     }
-    counts.registers += 1;
+    counts.add(Cause::Register);
     counts.last_register = number;
     block.raise(Exception::GeneralProtection);
 }
 
-/// The kernel cannot go on.
-fn stopped(block: ControlBlock, counts: &mut Counts) -> Next {
+/// Says why the kernel cannot go on.
+pub fn tell_death(block: ControlBlock) {
     let (code, first, second) = block.exit();
-    counts.other += 1;
     let _ = match code {
         0x7f => writeln!(Port, "monitor: the kernel failed while it handled a failure, at {:#x}", block.rip()),
         0x400 => writeln!(Port, "monitor: the kernel touched {second:#x}, which it may not, at {:#x}", block.rip()),
         _ => writeln!(Port, "monitor: exit {code:#x} ({first:#x}, {second:#x}) at {:#x}", block.rip()),
     };
-    Next::End(STOPPED)
 }

@@ -1,6 +1,8 @@
-//! Nested page tables: which physical memory the kernel sees. All of the first 4 GiB at its own address, but for the monitor's pages.
+//! Nested page tables: which physical memory a kernel sees.
 
+use crate::apic::APIC;
 use core::cell::UnsafeCell;
+use tactus_abi::sandbox::MOST;
 
 const PAGE: u64 = 4096;
 const LARGE: u64 = 512 * PAGE;
@@ -12,7 +14,7 @@ const LEAF: u64 = 1 << 7;
 #[repr(C, align(4096))]
 struct Table(UnsafeCell<[u64; 512]>);
 
-// SAFETY: written before the kernel runs, by the only core; read by the processor alone after that.
+// SAFETY: written before the kernel runs, by the core that runs it; read by the processor alone after that.
 unsafe impl Sync for Table {}
 
 impl Table {
@@ -30,11 +32,23 @@ impl Table {
     }
 }
 
-static TOP: Table = Table::empty();
-static GIBIBYTES: Table = Table::empty();
-static LARGE_PAGES: [Table; 4] = [const { Table::empty() }; 4];
-/// The first 2 MiB, page by page.
-static FIRST: Table = Table::empty();
+/// The tables of one sandbox.
+struct Tables {
+    top: Table,
+    gibibytes: Table,
+    large: [Table; 4],
+    /// Of single pages.
+    small: Table,
+}
+
+static TABLES: [Tables; MOST] = [const {
+    Tables {
+        top: Table::empty(),
+        gibibytes: Table::empty(),
+        large: [const { Table::empty() }; 4],
+        small: Table::empty(),
+    }
+}; MOST];
 
 extern "C" {
     static monitor_start: u8;
@@ -46,21 +60,43 @@ pub fn own() -> (u64, u64) {
     (&raw const monitor_start as u64, &raw const monitor_end as u64)
 }
 
-/// Builds them; the address of the first.
+/// All of the first 4 GiB at its own address, but for the monitor's pages: for a kernel that has the machine. The first table's address.
 pub fn build() -> u64 {
+    let tables = &TABLES[0];
     let (start, end) = own();
     for page in 0..512 {
         let address = page * PAGE;
         let entry = if start <= address && address < end { 0 } else { address | OPEN };
-        FIRST.set(page as usize, entry);
+        tables.small.set(page as usize, entry);
     }
-    for (n, table) in LARGE_PAGES.iter().enumerate() {
+    for (n, table) in tables.large.iter().enumerate() {
         for place in 0..512 {
             table.set(place, ((n * 512 + place) as u64 * LARGE) | OPEN | LEAF);
         }
-        GIBIBYTES.set(n, table.address() | OPEN);
     }
-    LARGE_PAGES[0].set(0, FIRST.address() | OPEN);
-    TOP.set(0, GIBIBYTES.address() | OPEN);
-    TOP.address()
+    tables.large[0].set(0, tables.small.address() | OPEN);
+    tables.joined()
+}
+
+/// A sandbox's memory from address 0 on, which lies from `base` on, and the page of its core's interrupt controller. The first table's
+/// address.
+pub fn build_part(sandbox: usize, base: u64, bytes: u64) -> u64 {
+    let tables = &TABLES[sandbox % MOST];
+    for place in 0..bytes / LARGE {
+        let entry = (base + place * LARGE) | OPEN | LEAF;
+        tables.large[place as usize / 512 % 4].set(place as usize % 512, entry);
+    }
+    tables.small.set((APIC % LARGE / PAGE) as usize, APIC | OPEN);
+    tables.large[3].set((APIC / LARGE % 512) as usize, tables.small.address() | OPEN);
+    tables.joined()
+}
+
+impl Tables {
+    fn joined(&self) -> u64 {
+        for (n, table) in self.large.iter().enumerate() {
+            self.gibibytes.set(n, table.address() | OPEN);
+        }
+        self.top.set(0, self.gibibytes.address() | OPEN);
+        self.top.address()
+    }
 }

@@ -2,6 +2,7 @@
 //! leads to an exit.
 
 use core::cell::UnsafeCell;
+use tactus_abi::sandbox::MOST;
 
 /// The port that ends the machine. It leads to an exit, so that the monitor can tell what it counted.
 pub const EXIT_PORT: u16 = 0xf4;
@@ -48,7 +49,7 @@ const READABLE: [u32; 2] = [0x1b, crate::processor::EFER];
 #[repr(C, align(4096))]
 struct Map<const N: usize>(UnsafeCell<[u8; N]>);
 
-// SAFETY: written before the kernel runs, by the only core; read by the processor alone after that.
+// SAFETY: written before the kernel runs, by one core; read by the processor alone after that.
 unsafe impl<const N: usize> Sync for Map<N> {}
 
 impl<const N: usize> Map<N> {
@@ -63,8 +64,8 @@ impl<const N: usize> Map<N> {
     }
 }
 
-/// A bit for each port.
-static PORT_MAP: Map<12288> = Map(UnsafeCell::new([0xff; 12288]));
+/// A bit for each port, for each sandbox.
+static PORT_MAPS: [Map<12288>; MOST] = [const { Map(UnsafeCell::new([0xff; 12288])) }; MOST];
 /// Two bits for each register: reads, writes.
 static REGISTER_MAP: Map<8192> = Map(UnsafeCell::new([0xff; 8192]));
 
@@ -86,13 +87,27 @@ fn place(register: u32) -> usize {
     range * 2048 * 8 + offset as usize * 2
 }
 
-/// Builds them.
-pub fn build() -> Maps {
-    PORTS.iter().flat_map(|(first, last)| *first..=*last).for_each(|port| PORT_MAP.open(port.into()));
+/// Opens the registers, which are the same for all kernels. Once.
+pub fn open_registers() {
     for register in REGISTERS {
         REGISTER_MAP.open(place(register));
         REGISTER_MAP.open(place(register) + 1);
     }
     READABLE.iter().for_each(|register| REGISTER_MAP.open(place(*register)));
-    Maps { ports: PORT_MAP.address(), registers: REGISTER_MAP.address() }
+}
+
+/// The maps of a kernel that has the machine.
+pub fn of_machine() -> Maps {
+    with_ports(0, &PORTS)
+}
+
+/// The maps of a kernel beside others: it has the serial port that begins here.
+pub fn of_part(sandbox: usize, console: u16) -> Maps {
+    with_ports(sandbox, &[(console, console + 7)])
+}
+
+fn with_ports(sandbox: usize, ports: &[(u16, u16)]) -> Maps {
+    let map = &PORT_MAPS[sandbox % MOST];
+    ports.iter().flat_map(|(first, last)| *first..=*last).for_each(|port| map.open(port.into()));
+    Maps { ports: map.address(), registers: REGISTER_MAP.address() }
 }

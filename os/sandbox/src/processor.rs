@@ -1,7 +1,8 @@
 //! The few instructions that the monitor asks for by name.
 
 use core::arch::asm;
-use core::arch::x86_64::__cpuid;
+use core::arch::x86_64::{__cpuid, _rdtsc};
+use tactus_abi::sandbox::MOST;
 
 /// The register that turns long mode, system calls and virtualisation on.
 pub const EFER: u32 = 0xc000_0080;
@@ -13,7 +14,7 @@ const HOST_SAVE: u32 = 0xc001_0117;
 #[repr(C, align(4096))]
 struct Page([u8; 4096]);
 
-static HOST_STATE: Page = Page([0; 4096]);
+static HOST_STATES: [Page; MOST] = [const { Page([0; 4096]) }; MOST];
 
 /// Whether the processor has AMD's virtualisation with nested paging.
 #[allow(unused_unsafe)]
@@ -25,12 +26,12 @@ pub fn has_nested_paging() -> bool {
     }
 }
 
-/// Turns virtualisation on and says where the monitor's state goes meanwhile.
-pub fn begin_virtualisation() {
+/// Turns virtualisation on for the core of this sandbox, and says where the monitor's state goes meanwhile.
+pub fn begin_virtualisation(sandbox: usize) {
     // SAFETY: the processor has it; the page is the monitor's, and nothing else uses it.
     unsafe {
         write_msr(EFER, read_msr(EFER) | SVME);
-        write_msr(HOST_SAVE, &raw const HOST_STATE as u64);
+        write_msr(HOST_SAVE, &raw const HOST_STATES[sandbox % MOST] as u64);
     }
 }
 
@@ -84,4 +85,27 @@ pub fn halt() -> ! {
         // SAFETY: nothing runs on the core any more.
         unsafe { asm!("cli", "hlt", options(nomem, nostack)) }
     }
+}
+
+/// The time-stamp counter.
+pub fn time_stamp() -> u64 {
+    // SAFETY: every processor with long mode has the instruction.
+    unsafe { _rdtsc() }
+}
+
+/// The name that an emulator or a hypervisor gives itself, if it says that it is one.
+#[allow(unused_unsafe)]
+pub fn hypervisor() -> Option<[u32; 3]> {
+    // SAFETY: as in `has_nested_paging`.
+    unsafe {
+        let is_one = __cpuid(1).ecx & 1 << 31 != 0;
+        is_one.then(|| __cpuid(0x4000_0000)).map(|leaf| [leaf.ebx, leaf.ecx, leaf.edx])
+    }
+}
+
+/// As many instructions without effect as an emulator translates at once.
+#[inline(always)]
+pub fn execute_nothing() {
+    // SAFETY: they do nothing.
+    unsafe { asm!(".rept 480", "nop", ".endr", options(nomem, nostack, preserves_flags)) }
 }

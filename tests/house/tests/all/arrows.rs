@@ -84,7 +84,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe", &["crates/cache", "os/abi"]),
     ("os/abi", &[]),
     ("os/kernel", &["os/abi", "crates/monitor", "crates/sync"]),
-    ("os/sandbox", &[]),
+    ("os/sandbox", &["os/abi"]),
     ("os/sandbox/trial", &[]),
     ("os/rt", &["os/abi", "crates/sync"]),
     ("os/sched", &["os/rt", "os/abi", "crates/sync", "crates/policy"]),
