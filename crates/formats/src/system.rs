@@ -278,7 +278,7 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
 
 fn header(text: &mut String, system: &System) -> fmt::Result {
     let System { name, cores, memory, duration, seed, policy, scheduling, .. } = system;
-    let Machine { shift, overheads } = system.machine;
+    let Machine { shift, overheads, beside: _ } = system.machine;
     writeln!(text, "[system]\nname = \"{name}\"\ncores = {cores}\nmemory = \"{memory} B\"")?;
     writeln!(text, "duration = {}\nseed = {seed}\n", time(*duration))?;
     writeln!(text, "[policy]\nkind = \"{}\"", policy_key(policy))?;

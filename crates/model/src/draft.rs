@@ -94,7 +94,21 @@ pub(crate) struct Draft {
     pub components: Vec<DraftComponent>,
     pub platform: DraftPlatform,
     pub disks: Vec<DraftDisk>,
+    pub sandboxes: Vec<DraftSandbox>,
+    /// A sandbox may interrupt the cores of others.
+    pub open: Given<bool>,
     pub notes: Vec<String>,
+}
+
+/// A system of its own on some of the machine's cores.
+#[derive(Default)]
+pub(crate) struct DraftSandbox {
+    pub place: Location,
+    /// For messages: `sandbox rich`.
+    pub subject: String,
+    pub restarts: Given<u64>,
+    /// What runs in it.
+    pub content: Draft,
 }
 
 #[derive(Default)]

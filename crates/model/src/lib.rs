@@ -30,6 +30,7 @@ mod queue;
 mod read;
 mod resource;
 mod rtapp;
+mod sandbox;
 mod service;
 mod system;
 mod text;
@@ -49,6 +50,7 @@ pub use ordinary::{read_ordinary, read_ordinary_text};
 pub use package::{DeclaredTask, PackageDeclaration};
 pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, Rights, Speculation, Superior};
 pub use problem::{Complaint, Location, Problem, Problems};
+pub use sandbox::{Sandbox, Sandboxes, SystemFile, MOST_SANDBOXES, SANDBOX_MEMORY};
 pub use system::{
     Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, Load, LoadKind, Machine,
     Migration, Mixed, Part, Partition, Partitions, Policy, Resource, Schedulers, Scheduling, Section, Server, Service,

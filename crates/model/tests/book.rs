@@ -9,10 +9,11 @@ fn page() -> String {
 }
 
 /// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
-const PARTS: [(&str, &str); 20] = [
+const PARTS: [(&str, &str); 21] = [
     ("[system]", "[system]\nzzz = 1"),
     ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
-    ("[machine]", "[machine]\nzzz = 1"),
+    ("[machine]", "[machine]\nzzz = 1\ninter-core = 'zzz'"),
+    ("[[sandbox]]", "[[sandbox]]\nzzz = 1"),
     ("[kernel]", "[kernel]\nzzz = 1"),
     ("[[server]]", "[[server]]\nzzz = 1\nkind = 'zzz'"),
     ("[[partition]]", "[[partition]]\nzzz = 1\nload = 'zzz'\nwindows = [{ zzz = 1 }]"),

@@ -164,7 +164,7 @@ fn of_one_scheduler(named: &str, system: &System) -> Result<Costs, CostsError> {
         "none" => Ok(Costs::default()),
         "measured" => {
             let floating = system.components.iter().any(|component| component.rights.floating_point);
-            measured(system.cores, system.tasks.len(), floating, system.machine.shift)
+            measured(system.sharing_cores(), system.tasks.len(), floating, system.machine.shift)
                 .map(|costs| with_slots(system, crate::monitors::with_monitors(system, costs)))
                 .map_err(|reason| CostsError::NotMeasured { reason })
         }

@@ -85,7 +85,7 @@ pub fn longer_entry(system: &System) -> Duration {
     if built.is_empty() {
         return Duration::ZERO;
     }
-    let cores = system.cores.max(1) as u64;
+    let cores = system.sharing_cores().max(1) as u64;
     let steps = |what: &Occurrence| -> u64 {
         built.iter().map(|(it, built)| it.events.iter().filter(|(_, of)| of == what).count() as u64 * step(built)).sum()
     };
@@ -100,7 +100,7 @@ pub fn longest_event(system: &System, costs: &Costs) -> Duration {
     let steps: u64 = system.monitors.iter().filter_map(|it| it.build().ok()).map(|it| step(&it)).sum();
     let entry = costs.complete + costs.schedule + costs.switch;
     let again = if releases(system, |_| true) { instructions(system, RELEASE) + entry } else { Duration::ZERO };
-    instructions(system, EVENT + steps * system.cores.max(1) as u64) + again
+    instructions(system, EVENT + steps * system.sharing_cores().max(1) as u64) + again
 }
 
 /// What a switch takes where the root tells monitors of events: `costs` with all that an entry is longer for.

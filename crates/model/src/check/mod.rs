@@ -19,6 +19,7 @@ mod platform;
 mod reclaiming;
 mod release;
 mod resource;
+pub(crate) mod sandbox;
 mod schedules;
 mod server;
 mod service;
@@ -109,7 +110,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
-        machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true) },
+        machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true), beside: 0 },
         tasks,
         components,
         slots,

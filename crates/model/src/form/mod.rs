@@ -13,6 +13,7 @@ pub(crate) mod package;
 mod partition;
 mod platform;
 mod resource;
+mod sandbox;
 mod server;
 mod service;
 mod slot;
@@ -29,11 +30,12 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 20] = [
+const TOP: [&str; 21] = [
     "system",
     "policy",
     "machine",
     "kernel",
+    "sandbox",
     "server",
     "partition",
     "task",
@@ -52,8 +54,9 @@ const TOP: [&str; 20] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 9] = [
+const MACHINE: [&str; 10] = [
     "instruction",
+    "inter-core",
     "overheads",
     "colours",
     "geometry",
@@ -94,16 +97,14 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     draft.place = crate::Location { line: 1, column: 1 };
 
     top.require(&mut reader, "system", "[system]");
-    if let Some(section) = top.get("system").and_then(|value| reader.open(value, "[system]".into(), &SYSTEM)) {
-        read_system(&section, &mut reader, &mut draft);
-    }
-    top.require(&mut reader, "policy", "[policy] with kind = \"partitioned-edf\"");
-    if let Some(value) = top.get("policy") {
-        draft.policy = read_policy(value, &mut reader, &mut draft);
+    let system = top.get("system").and_then(|value| reader.open(value, "[system]".into(), &SYSTEM));
+    if let Some(section) = &system {
+        read_system(section, &mut reader, &mut draft);
     }
     if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
         draft.shift = read_instruction(&section, &mut reader);
         draft.overheads = section.boolean(&mut reader, "overheads");
+        draft.open = server::choice(&section, &mut reader, "inter-core", &[("open", true)]);
         draft.platform.accepts_meltdown = section.boolean(&mut reader, "accept-meltdown");
         draft.platform.branch_barriers = section.boolean(&mut reader, "branch-barriers");
         draft.platform.colours = colours::count(&section, &mut reader);
@@ -115,62 +116,78 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     if let Some(section) = top.get("kernel").and_then(|value| reader.open(value, "[kernel]".into(), &KERNEL)) {
         draft.platform.kernel = colours::own(&section, &mut reader);
     }
-    draft.no_tasks = top.get("task").is_none();
-    for (i, value) in each(&top, &mut reader, "task").into_iter().enumerate() {
-        draft.tasks.extend(task::read(value, i, &mut reader));
+    for (i, value) in each(&top, &mut reader, "sandbox").into_iter().enumerate() {
+        draft.sandboxes.extend(sandbox::read(value, i, &mut reader));
     }
-    for (i, value) in each(&top, &mut reader, "server").into_iter().enumerate() {
-        draft.servers.extend(server::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "partition").into_iter().enumerate() {
-        draft.partitions.extend(partition::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "chain").into_iter().enumerate() {
-        draft.chains.extend(chain::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "channel").into_iter().enumerate() {
-        draft.channels.extend(channel::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "service").into_iter().enumerate() {
-        draft.services.extend(service::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "resource").into_iter().enumerate() {
-        draft.resources.extend(resource::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "change").into_iter().enumerate() {
-        draft.changes.extend(change::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "slot").into_iter().enumerate() {
-        draft.slots.extend(slot::read(value, i, &mut reader));
-    }
-    let mut packages = slot::Packages::new();
-    for (i, value) in each(&top, &mut reader, "load").into_iter().enumerate() {
-        draft.loads.extend(slot::load(value, i, &mut packages, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "unload").into_iter().enumerate() {
-        draft.loads.extend(slot::unload(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "component").into_iter().enumerate() {
-        draft.components.extend(component::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "monitor").into_iter().enumerate() {
-        draft.monitors.extend(monitor::read(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "buffer").into_iter().enumerate() {
-        draft.platform.buffers.extend(platform::buffer(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "device").into_iter().enumerate() {
-        draft.platform.devices.extend(platform::device(value, i, &mut reader));
-    }
-    for (i, value) in each(&top, &mut reader, "disk").into_iter().enumerate() {
-        draft.disks.extend(disk::read(value, i, &mut reader));
+    if draft.sandboxes.is_empty() {
+        system.iter().for_each(|section| section.require(&mut reader, "cores", "cores = 4"));
+        top.require(&mut reader, "policy", "[policy] with kind = \"partitioned-edf\"");
+        read_content(&top, &mut reader, &mut draft);
+    } else {
+        sandbox::refuse_beside(&top, system.as_ref(), &mut reader);
     }
     Some(draft)
 }
 
+/// Reads what runs, and by which policy: of a system, or of one of its sandboxes.
+fn read_content<'a>(top: &Section<'a>, reader: &mut Reader<'_>, draft: &mut Draft) {
+    if let Some(value) = top.get("policy") {
+        draft.policy = read_policy(value, reader, draft);
+    }
+    draft.no_tasks = top.get("task").is_none();
+    for (i, value) in each(top, reader, "task").into_iter().enumerate() {
+        draft.tasks.extend(task::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "server").into_iter().enumerate() {
+        draft.servers.extend(server::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "partition").into_iter().enumerate() {
+        draft.partitions.extend(partition::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "chain").into_iter().enumerate() {
+        draft.chains.extend(chain::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "channel").into_iter().enumerate() {
+        draft.channels.extend(channel::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "service").into_iter().enumerate() {
+        draft.services.extend(service::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "resource").into_iter().enumerate() {
+        draft.resources.extend(resource::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "change").into_iter().enumerate() {
+        draft.changes.extend(change::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "slot").into_iter().enumerate() {
+        draft.slots.extend(slot::read(value, i, reader));
+    }
+    let mut packages = slot::Packages::new();
+    for (i, value) in each(top, reader, "load").into_iter().enumerate() {
+        draft.loads.extend(slot::load(value, i, &mut packages, reader));
+    }
+    for (i, value) in each(top, reader, "unload").into_iter().enumerate() {
+        draft.loads.extend(slot::unload(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "component").into_iter().enumerate() {
+        draft.components.extend(component::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "monitor").into_iter().enumerate() {
+        draft.monitors.extend(monitor::read(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "buffer").into_iter().enumerate() {
+        draft.platform.buffers.extend(platform::buffer(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "device").into_iter().enumerate() {
+        draft.platform.devices.extend(platform::device(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "disk").into_iter().enumerate() {
+        draft.disks.extend(disk::read(value, i, reader));
+    }
+}
+
 fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft) {
     draft.place = section.place;
-    section.require(reader, "cores", "cores = 4");
     section.require(reader, "duration", "duration = \"10 s\"");
     draft.name = section.string(reader, "name", "a name in quotes");
     draft.cores = section.integer(reader, "cores", "a whole number from 1 to 8");

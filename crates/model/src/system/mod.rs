@@ -127,6 +127,8 @@ pub struct Machine {
     pub shift: u8,
     /// Whether bounds count what the system's own work costs (default true). Budgets that are enforced hold it in any case.
     pub overheads: bool,
+    /// Cores of the machine beside the system's: those of other sandboxes. Where cores take turns they take time of these.
+    pub beside: usize,
 }
 
 /// A sporadic or periodic task.

@@ -1,0 +1,128 @@
+//! Files with sandboxes: each sandbox is a system by the rules of any system, and what a sandbox has not is refused where it stands.
+
+use std::path::Path;
+use tactus_model::{Policy, Sandboxes, System, SystemFile};
+use tactus_time::Duration;
+
+const GOOD: &str = r#"
+[system]
+name = "both"
+duration = "1 s"
+seed = 7
+[machine]
+instruction = "1 ns"
+inter-core = "open"
+[[sandbox]]
+name = "one"
+memory = "32 MiB"
+restarts = 2
+[sandbox.policy]
+kind = "partitioned-fp"
+[[sandbox.task]]
+name = "a"
+period = "10 ms"
+execution = "1 ms"
+priority = 1
+[[sandbox]]
+name = "two"
+[sandbox.policy]
+kind = "partitioned-edf"
+[[sandbox.component]]
+name = "c"
+crate = "."
+[[sandbox.task]]
+name = "a"
+period = "20 ms"
+execution = "2 ms"
+"#;
+
+fn read(text: &str) -> Result<Sandboxes, String> {
+    // It names this crate's folder as a component's.
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("both.toml");
+    match SystemFile::parse_toml(text, &source).map_err(|problems| problems.to_string())? {
+        SystemFile::Sandboxes(whole) => Ok(whole),
+        SystemFile::System(system) => panic!("{} has no sandboxes", system.name),
+    }
+}
+
+#[test]
+fn each_sandbox_is_a_system_of_its_own_with_what_the_machine_has_for_all() {
+    let whole = read(GOOD).expect("a good file");
+    assert_eq!((whole.name.as_str(), whole.duration, whole.parts.len()), ("both", Duration::from_secs(1), 2));
+    let [one, two] = &whole.parts[..] else { panic!() };
+    assert_eq!((one.restarts, two.restarts), (2, 0));
+    for (part, name, memory) in [(one, "one", 32 << 20), (two, "two", tactus_model::DEFAULT_MEMORY)] {
+        let System { cores, duration, seed, machine, .. } = part.system;
+        assert_eq!((part.system.name.as_str(), part.system.memory, cores), (name, memory, 1));
+        assert_eq!((duration, seed, machine.shift), (whole.duration, 7, 0));
+        // The other's core, and the one that lets the time pass.
+        assert_eq!((machine.beside, part.system.sharing_cores()), (2, 3));
+        assert_eq!(part.system.tasks.len(), 1);
+    }
+    assert_eq!(two.system.policy, Policy::PartitionedEdf);
+    assert_ne!(one.system.policy, two.system.policy);
+}
+
+#[test]
+fn a_file_without_sandboxes_is_read_as_ever_and_shares_its_machine_with_nobody() {
+    let text = "[system]\ncores = 2\nduration = '1 s'\n[policy]\nkind = 'partitioned-edf'\n\
+                [[task]]\nname = 'a'\ncore = 1\nperiod = '10 ms'\nexecution = '1 ms'\n";
+    let system = System::parse_toml(text, Path::new("alone.toml")).expect("a good file");
+    assert_eq!((system.machine.beside, system.sharing_cores()), (0, 2));
+    let told = System::parse_toml(GOOD, Path::new("both.toml")).expect_err("commands that take one system");
+    assert!(told.to_string().contains("check, simulate or run"), "{told}");
+}
+
+/// A line of the good file, what stands there instead, the line of the complaint, and words of it.
+const BAD: [(&str, &str, usize, &str); 22] = [
+    ("inter-core = \"open\"", "", 2, "say that this is known, with inter-core"),
+    ("inter-core = \"open\"", "inter-core = \"held\"", 8, "\"open\""),
+    ("seed = 7", "cores = 3", 5, "not the 2 of the sandboxes together"),
+    ("seed = 7", "memory = '64 MiB'", 5, "give each sandbox its own"),
+    ("seed = 7", "root = 'c'", 5, "use a file without sandboxes"),
+    ("seed = 7", "pool = '1 MiB'", 5, "use a file without sandboxes"),
+    ("instruction = \"1 ns\"", "colours = 4", 7, "caches are neither divided nor modelled"),
+    ("instruction = \"1 ns\"", "geometry = 'i7-2600'", 7, "caches are neither divided nor modelled"),
+    ("[machine]", "[policy]\nkind = 'partitioned-edf'\n[machine]", 6, "put it into one: sandbox.policy"),
+    ("[machine]", "[[task]]\nname = 'b'\n[machine]", 6, "put it into one: sandbox.task"),
+    ("[machine]", "[kernel]\ncolours = [0]\n[machine]", 6, "kernel stands beside sandboxes"),
+    ("memory = \"32 MiB\"", "memory = '33 MiB'", 11, "not a whole number of 2 MiB"),
+    ("memory = \"32 MiB\"", "cores = 2", 11, "not one, which each sandbox has"),
+    ("restarts = 2", "restarts = 1001", 12, "more than 1000"),
+    ("restarts = 2", "restart = 2", 12, "restarts"),
+    ("name = \"two\"", "name = \"one\"", 21, "one"),
+    ("name = \"two\"", "", 20, "name"),
+    ("period = \"20 ms\"", "period = '20 ms'\ncomponent = 'c'\ninterrupt = 11", 20, "a device's interrupt"),
+    ("[[sandbox.component]]", "[[sandbox.device]]\nname = 'd'\n[[sandbox.component]]", 24, "a sandbox has no devices"),
+    ("[[sandbox.component]]", "[[sandbox.slot]]\nname = 's'\n[[sandbox.component]]", 24, "do not come and go"),
+    ("crate = \".\"", "crate = '.'\nbrands = 1\nlines = [11]", 20, "no devices"),
+    ("execution = \"2 ms\"", "execution = '30 ms'", 30, "period"),
+];
+
+#[test]
+fn what_a_sandbox_has_not_is_refused_with_line_and_remedy() {
+    let mut wrong = Vec::new();
+    for (old, new, line, words) in BAD {
+        assert!(GOOD.contains(old), "{old}");
+        let told = read(&GOOD.replacen(old, new, 1)).expect_err(new);
+        let place = format!("both.toml:{line}:");
+        if !told.lines().any(|it| it.contains(&place) && it.contains(words)) {
+            wrong.push(format!("{new:?} at line {line}: {words:?}\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn there_are_four_sandboxes_at_most() {
+    let more = |n: usize| {
+        format!(
+            "[[sandbox]]\nname = \"more-{n}\"\n[sandbox.policy]\nkind = \"partitioned-edf\"\n\
+             [[sandbox.task]]\nname = \"a\"\nperiod = \"20 ms\"\nexecution = \"2 ms\"\n"
+        )
+    };
+    let four = (0..2).fold(GOOD.to_string(), |text, n| text + &more(n));
+    assert_eq!(read(&four).expect("four").parts.len(), 4);
+    let told = read(&(four + &more(2))).expect_err("five");
+    assert!(told.contains("more than 4"), "{told}");
+}
