@@ -302,7 +302,7 @@ pub fn compile_monitor(tell: Tell, network: Network) -> Result<PathBuf, Failure>
 }
 
 /// The program of the monitor, and its package.
-const MONITOR: &str = "tactus-sandbox";
+pub const MONITOR: &str = "tactus-sandbox";
 
 /// The same with somebody who looks on, executed so.
 pub fn boot_with(

@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::place;
 use super::toolchain::Toolchain;
 use super::{FLOATING_POINT_TARGET, TARGET};
+use crate::boot::MONITOR;
 use rustix::fs::{flock, FlockOperation};
 use std::collections::BTreeMap;
 use std::env;
@@ -143,7 +144,8 @@ pub fn build_of(
                 command.args(["--features", feature]);
             }
             // For tests: a kernel that looks at itself.
-            if let Some(features) = env::var_os("TACTUS_KERNEL_FEATURES") {
+            let features = env::var_os("TACTUS_KERNEL_FEATURES").filter(|_| packages.iter().all(|it| it != MONITOR));
+            if let Some(features) = features {
                 command.arg("--features").arg(features);
             }
         }

@@ -120,7 +120,8 @@ pub struct Boot {
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
-    /// The monitor that runs the kernel in guest mode, an ELF file with a PVH entry note; without one the kernel has the machine.
+    /// The monitor that runs the kernel in guest mode, an ELF file with a PVH entry note; without one the kernel has the machine. If it is
+    /// `kernel` itself, the kernels are in the image.
     pub monitor: Option<PathBuf>,
     /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUGIN`, if it does.
     pub plug_in: Option<OsString>,
@@ -209,6 +210,7 @@ impl Boot {
         let kernel = fs::canonicalize(&self.kernel)?;
         match &self.monitor {
             None => command.arg("-kernel").arg(kernel),
+            Some(monitor) if *monitor == self.kernel => command.arg("-kernel").arg(kernel),
             // The monitor is told where the kernel begins, which lies in memory already.
             Some(monitor) => {
                 let entry = entry(&fs::read(&kernel)?).map_err(|error| io::Error::other(error.to_string()))?;

@@ -17,6 +17,7 @@ pub mod place;
 pub mod probe;
 pub mod results;
 pub mod rings;
+pub mod sandboxes;
 pub mod schedulers;
 pub mod sight;
 pub mod stretches;

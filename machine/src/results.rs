@@ -10,6 +10,7 @@
 //! | `run.json` | what the trace has to be read against, see [`Kept`] |
 //! | `run.log` | serial output of the machine; only of a run on it |
 //! | `costs.toml` | what the system's own work cost, for `--costs`; only of a run on the machine |
+//! | `sandboxes.json` | what became of each sandbox; only where there are some, whose other files lie in folders by their names |
 //! | `stretches.txt` | each core's longest stretch in the kernel; only if the variable `TACTUS_FOLLOW_KERNEL` is set |
 //! | `caches.txt`, `geometry.toml` | what modelled caches saw, and what they are made of; only with `--caches` |
 //! | `system.img` | the boot image; only of a run on the machine |
@@ -24,7 +25,7 @@ use tactus_report::Kept;
 use tactus_trace::{Summary, Trace, TraceError};
 
 /// The files of a run, see above.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "report.html",
     "summary.json",
     "trace.bin",
@@ -34,6 +35,7 @@ const FILES: [&str; 14] = [
     "run.log",
     "stretches.txt",
     "costs.toml",
+    "sandboxes.json",
     "system.img",
     "disk.img",
     "caches.txt",

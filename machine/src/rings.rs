@@ -17,6 +17,8 @@ pub struct Rings {
     cores: usize,
     /// Which pages from there on hold them.
     pages: Interleaved,
+    /// Where in the memory file the guest's address 0 is.
+    base: u64,
 }
 
 /// How far a run has come.
@@ -34,12 +36,20 @@ impl Rings {
     /// The rings in the memory file. They begin at physical `address`, in these pages from there on, and are `stride` bytes each, head
     /// included.
     pub fn new(memory: File, address: u64, stride: u64, cores: usize, pages: Interleaved) -> Rings {
-        Rings { file: memory, address, stride, cores, pages }
+        Rings { file: memory, address, stride, cores, pages, base: 0 }
+    }
+
+    /// Those of another guest in the same memory file, whose address 0 is at `base`, on one core.
+    ///
+    /// # Errors
+    /// If the host lets nobody open further files.
+    pub fn of_part(&self, (address, stride, pages): (u64, u64, Interleaved), base: u64) -> io::Result<Rings> {
+        Ok(Rings { file: self.file.try_clone()?, address, stride, cores: 1, pages, base })
     }
 
     /// Fills `bytes` from a place in a part's rings, which lie in these pages of it.
     fn read(&self, (part, pages): (u64, Interleaved), mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
-        let begin = self.address + part * self.pages.extent(self.stride * self.cores as u64 / PAGE) * PAGE;
+        let begin = self.base + self.address + part * self.pages.extent(self.stride * self.cores as u64 / PAGE) * PAGE;
         while !bytes.is_empty() {
             let length = if pages.is_whole() { bytes.len() } else { bytes.len().min((PAGE - at % PAGE) as usize) };
             let (here, rest) = bytes.split_at_mut(length);
@@ -72,7 +82,7 @@ impl Rings {
     /// # Errors
     /// If it cannot be read.
     pub fn frame(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, at)
+        self.file.read_exact_at(bytes, self.base + at)
     }
 
     fn header(&self, core: usize) -> io::Result<RingHeader> {

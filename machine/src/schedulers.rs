@@ -99,7 +99,7 @@ pub fn replay(
 /// before a core sees its timer, and as long as one of them was in its scheduler without a pause, since there it does not stand back.
 pub fn allowed(system: &System, trace: &Trace) -> Duration {
     let turn = u64::from(TURN_INSTRUCTIONS) << system.machine.shift;
-    let turns = Turns { turn, cores: system.cores as u64 };
+    let turns = Turns { turn, cores: system.sharing_cores() as u64 };
     let stretch = if turns.cores > 1 { longest_stretch(trace, Duration::from_nanos(turn)) } else { Duration::ZERO };
     longest_turn(system, trace) + Duration::from_nanos(turns.latest()) + stretch
 }

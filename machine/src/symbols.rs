@@ -1,6 +1,8 @@
 //! Functions and labels of a program, by their addresses.
 
-use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
+use object::elf::PT_LOAD;
+use object::read::elf::{ElfFile64, ProgramHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::collections::BTreeMap;
 
 /// Functions and labels, by address.
@@ -18,6 +20,31 @@ pub fn labels(program: &[u8]) -> Result<Labels, object::Error> {
 /// Where a program begins.
 pub fn entry(program: &[u8]) -> Result<u64, object::Error> {
     Ok(object::File::parse(program)?.entry())
+}
+
+/// A piece of a program that is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Where it is in the file.
+    pub offset: u64,
+    /// Its physical address.
+    pub address: u64,
+    /// Bytes of the file.
+    pub copied: u64,
+    /// Length in memory, zeros behind the file's bytes included.
+    pub length: u64,
+}
+
+/// What of a program is loaded.
+pub fn pieces(program: &[u8]) -> Result<Vec<Piece>, object::Error> {
+    let elf = ElfFile64::<Endianness>::parse(program)?;
+    let end = elf.endian();
+    let loaded = elf.elf_program_headers().iter().filter(|it| it.p_type(end) == PT_LOAD && it.p_memsz(end) > 0);
+    let piece = |it: &_| -> Piece {
+        let it: &object::elf::ProgramHeader64<Endianness> = it;
+        Piece { offset: it.p_offset(end), address: it.p_paddr(end), copied: it.p_filesz(end), length: it.p_memsz(end) }
+    };
+    Ok(loaded.map(piece).collect())
 }
 
 /// A symbol as the sources have it: `tactus_kernel::upcall::start` for Rust's long form.

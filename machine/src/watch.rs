@@ -29,6 +29,8 @@ pub struct Watch {
     pub ring_bytes: u64,
     /// Which pages from there on hold them.
     pub pages: Interleaved,
+    /// How many cores have rings there; all of the machine's without a number.
+    pub cores: Option<usize>,
     /// How long virtual time may stand still before the machine counts as hung: real time in which the emulator had a core or wanted
     /// none. Booting is included.
     pub patience: Duration,
@@ -38,7 +40,7 @@ impl Watch {
     /// Over a run of the image with these facts.
     pub fn over(facts: &Facts, patience: Duration) -> Watch {
         let Facts { trace_address, ring_bytes, trace_pages: pages, .. } = *facts;
-        Watch { trace_address, ring_bytes, pages, patience }
+        Watch { trace_address, ring_bytes, pages, cores: None, patience }
     }
 }
 
@@ -111,7 +113,8 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     let mut words = File::from(memfd_create("emulator", MemfdFlags::CLOEXEC).map_err(|error| start(error.into()))?);
     let begin = Instant::now();
     let mut command = boot.command(&memory).map_err(start)?;
-    let rings = Rings::new(memory, watch.trace_address, watch.ring_bytes, boot.cores, watch.pages);
+    let rings =
+        Rings::new(memory, watch.trace_address, watch.ring_bytes, watch.cores.unwrap_or(boot.cores), watch.pages);
     if stretches::wanted() {
         stretches::ask(&mut command);
         command.stdout(Stdio::piped());
