@@ -1,13 +1,66 @@
 //! The system that a command is about: read from its file, changed as the options say, and told in one line.
 
 use crate::arguments::Subject;
-use tactus_machine::failure::Failure;
-use tactus_model::{policy_label, System};
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_model::{policy_label, Sandboxes, System, SystemFile};
 use tactus_terminal::lines;
 
 /// Reads the system file and applies the options.
 pub fn read(subject: &Subject) -> Result<System, Failure> {
-    let mut system = System::read(&subject.file).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let system = System::read(&subject.file).map_err(|problems| Failure::Input(problems.to_string()))?;
+    with_options(system, subject)
+}
+
+/// The same of a file that may have sandboxes.
+pub fn read_file(subject: &Subject) -> Result<SystemFile, Failure> {
+    Ok(match SystemFile::read(&subject.file).map_err(|problems| Failure::Input(problems.to_string()))? {
+        SystemFile::System(system) => SystemFile::System(Box::new(with_options(*system, subject)?)),
+        SystemFile::Sandboxes(mut whole) => {
+            for part in &mut whole.parts {
+                part.system = with_options(part.system.clone(), subject)?;
+            }
+            SystemFile::Sandboxes(whole)
+        }
+    })
+}
+
+/// Does the same for each sandbox of a file, or for its one system. It held if each did.
+pub fn for_each(
+    subject: &Subject,
+    mut one: impl FnMut(&System, Option<&Sandboxes>) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    match read_file(subject)? {
+        SystemFile::System(system) => one(&system, None),
+        SystemFile::Sandboxes(whole) => {
+            announce_sandboxes(&whole);
+            let mut held = Vec::new();
+            for part in &whole.parts {
+                held.push((part.system.name.as_str(), one(&part.system, Some(&whole))? == Outcome::Held));
+            }
+            lines::line("whole", sandboxes_held(&held));
+            Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
+        }
+    }
+}
+
+/// `2 of 2 sandboxes hold`, or which do not; and what nothing holds back.
+pub fn sandboxes_held(held: &[(&str, bool)]) -> String {
+    let broken: Vec<&str> = held.iter().filter(|(_, held)| !held).map(|(name, _)| *name).collect();
+    let text = match broken.is_empty() {
+        true => lines::good(format!("all {} hold", held.len())),
+        false => lines::bad(format!("{} of {} do not hold: {}", broken.len(), held.len(), broken.join(", "))),
+    };
+    format!("{text}; their kernels can interrupt and stop each other's cores (inter-core = \"open\")")
+}
+
+/// Tells what the sandboxes are.
+pub fn announce_sandboxes(whole: &Sandboxes) {
+    let names: Vec<&str> = whole.parts.iter().map(|part| part.system.name.as_str()).collect();
+    let count = lines::count(names.len(), "sandbox").replace("sandboxs", "sandboxes");
+    lines::put(&format!("{} · {count}: {}\n", lines::bold(&whole.name), names.join(", ")));
+}
+
+fn with_options(mut system: System, subject: &Subject) -> Result<System, Failure> {
     if let Some(duration) = subject.duration {
         system.set_duration(duration, "--duration").map_err(|problems| Failure::Input(problems.to_string()))?;
     }

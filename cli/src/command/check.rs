@@ -11,7 +11,7 @@ use tactus_analysis::CacheDelay;
 use tactus_machine::boot::fits;
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_model::Costs;
+use tactus_model::{Costs, System};
 use tactus_terminal::lines;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
@@ -31,9 +31,13 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
             Subject { file: out.clone(), ..arguments.subject.clone() }
         }
     };
-    let system = subject::read(&subject)?;
-    let costs = costs::read(&arguments.costs, &system)?;
-    subject::announce(&system);
+    subject::for_each(&subject, |system, _| one(arguments, system))
+}
+
+/// Checks one system.
+fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Failure> {
+    let costs = costs::read(&arguments.costs, system)?;
+    subject::announce(system);
     let cache = arguments.cache_delay.unwrap_or_default();
     if cache == CacheDelay::Geometry && system.platform.caches.is_none() {
         return Err(Failure::Input(format!(
@@ -41,28 +45,28 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
             system.source.display()
         )));
     }
-    let check = tactus_analysis::check_with_cache(&system, &costs, cache);
+    let check = tactus_analysis::check_with_cache(system, &costs, cache);
     let effort = if arguments.growth { PATIENT } else { QUICK };
-    let growth = tactus_analysis::sensitivity_with_cache(&system, &costs, cache, effort);
-    let free = system.machine.overheads.then(|| tactus_analysis::check(&system, &Costs::default()));
+    let growth = tactus_analysis::sensitivity_with_cache(system, &costs, cache, effort);
+    let free = system.machine.overheads.then(|| tactus_analysis::check(system, &Costs::default()));
     lines::line("check", promise::table(&check, free.as_ref(), &growth));
     promise::chains(&check);
-    promise::caches(&system, &check, cache);
-    promise::windows(&system);
-    promise::monitors(&system, &costs);
+    promise::caches(system, &check, cache);
+    promise::windows(system);
+    promise::monitors(system, &costs);
     promise::untested(&check);
     if let Some(free) = &free {
         promise::overheads(&check, free, &costs, cache);
     }
-    promise::line(&system, &check);
-    if let Err(unfit) = fits(&system, &tactus_plan::plan(&system, &check, &costs)) {
+    promise::line(system, &check);
+    if let Err(unfit) = fits(system, &tactus_plan::plan(system, &check, &costs)) {
         lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}"));
     }
-    promise::growth(&system, &check, &growth, arguments.growth);
-    let disks = tactus_analysis::disks(&system);
+    promise::growth(system, &check, &growth, arguments.growth);
+    let disks = tactus_analysis::disks(system);
     if !disks.is_empty() {
         lines::line("disks", disks::table(&disks));
-        disks::lines(&system, &disks);
+        disks::lines(system, &disks);
     }
     Ok(Outcome::held_if(check.accepted && disks.iter().all(|disk| disk.refused.is_none())))
 }

@@ -13,6 +13,7 @@ pub mod network;
 pub mod pack;
 pub mod report;
 pub mod run;
+mod sandboxes;
 pub mod simulate;
 pub mod test;
 pub mod trace;

@@ -20,7 +20,7 @@ use tactus_machine::probe::{self, Probe};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
 use tactus_machine::{costs, place, schedulers};
-use tactus_model::System;
+use tactus_model::{System, SystemFile};
 use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Kept};
 use tactus_terminal::lines::{self, brief};
@@ -46,7 +46,10 @@ fn monitor(system: &System, caches: bool, network: Network) -> Result<PathBuf, F
 
 /// Checks, builds, boots, judges and writes the results.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
-    let system = subject::read(&arguments.subject)?;
+    let system = match subject::read_file(&arguments.subject)? {
+        SystemFile::System(system) => *system,
+        SystemFile::Sandboxes(whole) => return super::sandboxes::run(arguments, &whole),
+    };
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
     let mut promised = promised(&system, &costs);
@@ -65,15 +68,12 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         }
         promised.view = View { tree: promised.view.tree, ..view };
     }
-    let size = fs::metadata(&kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
-    let kernel_bytes = loaded_bytes(&kernel).unwrap_or(size.len());
-    lines::line("build", format!("kernel {} KiB · {}", kernel_bytes.div_ceil(1024), image.sections_report()));
+    let kernel_bytes = built(&kernel, &image)?;
 
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
     let results = Results::make(&folder)?;
     // Without modelled caches nobody would count what some server depends on.
-    let regulates = system.scheduling.servers.iter().any(|server| server.kind.reads_counters());
-    let caches = arguments.caches || regulates;
+    let caches = arguments.caches || regulates(&system);
     let monitor = match arguments.in_sandbox {
         true => Some(monitor(&system, caches, arguments.building.network())?),
         false => None,
@@ -89,79 +89,122 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
     };
     let ran = boot_with(&system, (&kernel, &image), &results, Some(&mut shown), emulation);
     shown.bar.end();
-    let ran = ran?;
-    let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
-    if let Some(colours) = colours.as_mut().filter(|_| caches) {
-        let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
-        colours.caches = Some(counted.map_err(machine)?);
-    }
-    let compared = disks(&system, &mut promised, &mut trace, &results, &image.facts.components)?;
-    promised.view.heaps = heaps;
-
-    let allowed = schedulers::allowed(&system, &trace);
-    // One scheduler for all is replayed by `agree`, and here where something comes from outside, programs among it, or misses are counted.
-    let outside = system.scheduling.places.iter().any(|place| place.interrupt.is_some() || place.raised_by.is_some());
-    // An interrupt may preempt the last stretch of a built-in workload, which looks at no clock, more than once.
-    let allowed = if outside { allowed * 4 } else { allowed };
-    let replayed = match &schedulers[..] {
-        [_] if !outside && !regulates && system.slots.is_empty() => None,
-        several => Some(schedulers::replay(&system, &promised.setup, several, allowed)?),
+    let run = Booted {
+        arguments,
+        system: &system,
+        image: &image,
+        kernel_bytes,
+        results: &results,
+        emulator: &emulator,
+        caches,
     };
+    run.conclude(promised, ran?)
+}
 
-    let foreign = colours.as_ref().filter(|it| it.foreign() > 0).map(ColourUse::headline);
-    let refuted = replayed.as_ref().and_then(|it| it.as_ref().err().cloned());
-    promised.view.refuted = refuted.or_else(|| compared.as_ref().err().cloned()).or(foreign);
+/// Whether a server counts misses.
+fn regulates(system: &System) -> bool {
+    system.scheduling.servers.iter().any(|server| server.kind.reads_counters())
+}
 
-    let mut more = Vec::new();
-    if arguments.costs != "measured" {
-        more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
-    }
-    let command = subject::command("run", &arguments.subject, &more);
-    let mut details = details(&system, &emulator, &image, command);
-    let log = fs::read(results.file(LOG)).unwrap_or_default();
-    let log = String::from_utf8_lossy(&log);
-    details.findings = promised.findings.clone();
-    details.panics = console::panics(&log);
-    details.console = console::kept(&log, &details.components);
-    let told = colours.as_ref().filter(|it| it.apart || it.caches.is_some()).map(colours_told);
-    details.facts.extend(told.clone().map(|told| ("colours".to_string(), told)));
-    details.colours = colours;
-    details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));
-    let machine = details.machine.clone();
-    let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
-    let measured = measure::costs(&system, &trace, &summary);
-    results.put("costs.toml", measure::file(&measured, &machine, &system.name).as_bytes())?;
-    let length = lines::seconds(system.duration);
-    let jobs = lines::grouped(summary.total.released);
-    let took = took.as_secs_f64();
-    lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
-    match &replayed {
-        Some(Ok(all)) => {
-            let calls = lines::grouped(all.calls);
-            let whose = match schedulers.len() {
-                1 => String::new(),
-                several => format!(" of {several} schedulers"),
-            };
-            let late = format!("{} late at most, {} allowed", brief(all.largest_lateness()), brief(allowed));
-            lines::line("replay", format!("each of {calls} decisions{whose} is the policy's own, {late}"));
+/// Tells what was built: the kernel's length in memory.
+pub(super) fn built(kernel: &Path, image: &Image) -> Result<u64, Failure> {
+    let size = fs::metadata(kernel).map_err(|error| Failure::Machine(format!("{}: {error}", kernel.display())))?;
+    let bytes = loaded_bytes(kernel).unwrap_or(size.len());
+    lines::line("build", format!("kernel {} KiB · {}", bytes.div_ceil(1024), image.sections_report()));
+    Ok(bytes)
+}
+
+/// A run on the machine.
+pub(super) struct Booted<'a> {
+    pub arguments: &'a Run,
+    pub system: &'a System,
+    pub image: &'a Image,
+    /// The kernel's length in memory.
+    pub kernel_bytes: u64,
+    pub results: &'a Results,
+    pub emulator: &'a Emulator,
+    /// Whether caches were modelled.
+    pub caches: bool,
+}
+
+impl Booted<'_> {
+    /// Holds what the run left against what was promised, writes the results and tells them.
+    pub fn conclude(&self, mut promised: RunPlan, ran: Ran) -> Result<Outcome, Failure> {
+        let Booted { arguments, system, image, kernel_bytes, results, emulator, caches } = *self;
+        let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
+        if let Some(colours) = colours.as_mut().filter(|_| caches) {
+            let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
+            colours.caches = Some(counted.map_err(machine)?);
         }
-        Some(Err(wrong)) => lines::line("replay", wrong),
-        None => {}
+        let compared = disks(system, &mut promised, &mut trace, results, &image.facts.components)?;
+        promised.view.heaps = heaps;
+
+        let allowed = schedulers::allowed(system, &trace);
+        // One scheduler for all is replayed by `agree`, and here where something comes from outside, programs among it, or misses are counted.
+        let outside =
+            system.scheduling.places.iter().any(|place| place.interrupt.is_some() || place.raised_by.is_some());
+        // An interrupt may preempt the last stretch of a built-in workload, which looks at no clock, more than once.
+        let allowed = if outside { allowed * 4 } else { allowed };
+        let replayed = match &schedulers[..] {
+            [_] if !outside && !regulates(system) && system.slots.is_empty() => None,
+            several => Some(schedulers::replay(system, &promised.setup, several, allowed)?),
+        };
+
+        let foreign = colours.as_ref().filter(|it| it.foreign() > 0).map(ColourUse::headline);
+        let refuted = replayed.as_ref().and_then(|it| it.as_ref().err().cloned());
+        promised.view.refuted = refuted.or_else(|| compared.as_ref().err().cloned()).or(foreign);
+
+        let mut more = Vec::new();
+        if arguments.costs != "measured" {
+            more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
+        }
+        let command = subject::command("run", &arguments.subject, &more);
+        let mut details = details(system, emulator, image, command);
+        let log = fs::read(results.file(LOG)).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        details.findings = promised.findings.clone();
+        details.panics = console::panics(&log);
+        details.console = console::kept(&log, &details.components);
+        let told = colours.as_ref().filter(|it| it.apart || it.caches.is_some()).map(colours_told);
+        details.facts.extend(told.clone().map(|told| ("colours".to_string(), told)));
+        details.colours = colours;
+        details.facts.insert(0, ("kernel".to_string(), format!("{} KiB", kernel_bytes.div_ceil(1024))));
+        let machine = details.machine.clone();
+        let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
+        let measured = measure::costs(system, &trace, &summary);
+        results.put("costs.toml", measure::file(&measured, &machine, &system.name).as_bytes())?;
+        let length = lines::seconds(system.duration);
+        let jobs = lines::grouped(summary.total.released);
+        let took = took.as_secs_f64();
+        lines::line("run", format!("{} {length} · {jobs} jobs · took {took:.1} s", progress::bar(1.0)));
+        match &replayed {
+            Some(Ok(all)) => {
+                let calls = lines::grouped(all.calls);
+                let whose = match schedulers.len() {
+                    1 => String::new(),
+                    several => format!(" of {several} schedulers"),
+                };
+                let late = format!("{} late at most, {} allowed", brief(all.largest_lateness()), brief(allowed));
+                lines::line("replay", format!("each of {calls} decisions{whose} is the policy's own, {late}"));
+            }
+            Some(Err(wrong)) => lines::line("replay", wrong),
+            None => {}
+        }
+        match &compared {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => lines::line("disk", text),
+            Err(wrong) => lines::line("disk", lines::bad(wrong)),
+        }
+        if let Some(told) = told {
+            lines::line("colours", told);
+        }
+        lines::line("verdict", verdict::text(&summary));
+        for heap in &summary.heaps {
+            lines::line("heap", format!("{}: {heap}", heap.component));
+        }
+        lines::line("report", results.file("report.html").display());
+        Ok(Outcome::held_if(summary.verdict.held()))
     }
-    match &compared {
-        Ok(text) if text.is_empty() => {}
-        Ok(text) => lines::line("disk", text),
-        Err(wrong) => lines::line("disk", lines::bad(wrong)),
-    }
-    if let Some(told) = told {
-        lines::line("colours", told);
-    }
-    lines::line("verdict", verdict::text(&summary));
-    for heap in &summary.heaps {
-        lines::line("heap", format!("{}: {heap}", heap.component));
-    }
-    lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held()))
 }
 
 /// What is told of colours and caches in one line.
@@ -217,9 +260,9 @@ fn disks(
 }
 
 /// What is shown of a machine while it runs: how far it has come, and the lines that components print.
-struct Shown {
-    bar: progress::Run,
-    console: bool,
+pub(super) struct Shown {
+    pub bar: progress::Run,
+    pub console: bool,
 }
 
 impl Onlooker for Shown {

@@ -145,7 +145,18 @@ fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> R
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
-    let system = subject::read(&arguments.subject)?.sending_at_completion();
+    subject::for_each(&arguments.subject, |system, whole| {
+        let named = arguments.out.clone();
+        let folder = match whole {
+            None => named.unwrap_or_else(|| place::results(&system.name).join("simulated")),
+            Some(whole) => named.unwrap_or_else(|| place::results(&whole.name)).join(&system.name).join("simulated"),
+        };
+        one(arguments, system.clone().sending_at_completion(), &folder)
+    })
+}
+
+/// Simulates one system.
+fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<Outcome, Failure> {
     fits(&system)?;
     let costs = costs::of_simulation(&arguments.costs, &system)?;
     subject::announce(&system);
@@ -177,8 +188,7 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
         findings: promised.findings.clone(),
         ..Details::default()
     };
-    let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name).join("simulated"));
-    let results = Results::make(&folder)?;
+    let results = Results::make(folder)?;
     let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
 
     let length = lines::seconds(system.duration);

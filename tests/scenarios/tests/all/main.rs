@@ -47,6 +47,7 @@ mod released;
 mod requests;
 mod restarts_per_server;
 mod sandbox;
+mod sandboxes;
 mod schedulers;
 mod schedules;
 mod security;

@@ -1,0 +1,130 @@
+//! `tactus run` of a file with sandboxes: builds each, boots all of them on one machine, judges each by its own promises, and tells of
+//! the whole.
+
+use super::run::{built, Booted, Shown};
+use crate::arguments::Run;
+use crate::promise::{can_run, promised};
+use crate::subject;
+use serde_json::json;
+use std::path::PathBuf;
+use tactus_image::Image;
+use tactus_machine::boot::{assemble, compile_monitor, machine};
+use tactus_machine::emulator::Emulator;
+use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::results::Results;
+use tactus_machine::sandboxes::{boot, Fate, Part, PartRan};
+use tactus_machine::{costs, place};
+use tactus_model::Sandboxes;
+use tactus_plan::RunPlan;
+use tactus_terminal::lines::{self, brief};
+use tactus_terminal::progress::{self, waiting};
+
+/// Checks, builds, boots, judges and writes the results of all.
+pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
+    if arguments.caches || arguments.in_sandbox {
+        let option =
+            if arguments.caches { "--caches: caches are not modelled" } else { "--in-sandbox: it is meant for a file" };
+        let rest = if arguments.caches { "where there are sandboxes" } else { "without sandboxes" };
+        return Err(Failure::Input(format!("{}: {option} {rest}: leave it out", whole.source.display())));
+    }
+    subject::announce_sandboxes(whole);
+    let mut plans = Vec::new();
+    for part in &whole.parts {
+        subject::announce(&part.system);
+        let plan = promised(&part.system, &costs::read(&arguments.costs, &part.system)?);
+        if !can_run(&plan) {
+            return Ok(Outcome::Broken);
+        }
+        plans.push(plan);
+    }
+    let emulator = Emulator::find().map_err(machine)?;
+    let network = arguments.building.network();
+    let mut programs: Vec<(PathBuf, Image, u64)> = Vec::new();
+    for (part, plan) in whole.parts.iter().zip(&plans) {
+        let (kernel, image) =
+            waiting("build", "kernel and components", |tell| assemble(&part.system, plan, network, tell))?;
+        let bytes = built(&kernel, &image)?;
+        programs.push((kernel, image, bytes));
+    }
+    let monitor = waiting("build", "the sandboxes' monitor", |tell| compile_monitor(tell, network))?;
+    let folder = arguments.out.clone().unwrap_or_else(|| place::results(&whole.name));
+    let results = Results::make(&folder)?;
+    let own = whole.parts.iter().map(|part| Results::make(&folder.join(&part.system.name)));
+    let own = own.collect::<Result<Vec<_>, _>>()?;
+    let duration = whole.parts.iter().map(|part| part.system.duration).max().unwrap_or(whole.duration);
+    let mut shown = Shown { bar: progress::Run::new("run", duration), console: !arguments.no_console };
+    let each = whole.parts.iter().zip(&programs).zip(&own);
+    let parts: Vec<Part<'_>> = each
+        .map(|((it, (kernel, image, _)), results)| Part {
+            system: &it.system,
+            restarts: it.restarts,
+            kernel,
+            image,
+            results,
+        })
+        .collect();
+    let ran = boot(whole, &parts, &results, &monitor, &mut shown);
+    shown.bar.end();
+
+    let (mut held, mut told) = (Vec::new(), Vec::new());
+    for (((part, PartRan { fate, ran, first_job }), plan), (_, image, kernel_bytes)) in
+        parts.iter().zip(ran?).zip(plans).zip(&programs)
+    {
+        let (system, name) = (part.system, part.system.name.as_str());
+        lines::put(&format!("{}\n", lines::bold(name)));
+        let booted = Booted {
+            arguments,
+            system,
+            image,
+            kernel_bytes: *kernel_bytes,
+            results: part.results,
+            emulator: &emulator,
+            caches: false,
+        };
+        let outcome = match ran {
+            Ok(ran) => booted.conclude(plan, ran)?,
+            Err(why) => not_judged(&plan, &why),
+        };
+        lines::line("exits", fate.exits_in_words());
+        if let (Some(death), Some(first)) = (&fate.death, first_job.filter(|_| fate.restarts > 0)) {
+            let after = brief(first.saturating_sub(death.at));
+            lines::line("restart", format!("{} in all; the first job {after} after the last death", fate.restarts));
+        }
+        let first = first_job.map(|at| at.as_nanos());
+        told.push(summary(name, &fate, outcome == Outcome::Held, first));
+        held.push((name, outcome == Outcome::Held));
+    }
+    let all =
+        json!({ "name": whole.name, "held": held.iter().all(|it| it.1), "inter_core": "open", "sandboxes": told });
+    results.put("sandboxes.json", format!("{all:#}\n").as_bytes())?;
+    lines::line("whole", subject::sandboxes_held(&held));
+    Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
+}
+
+/// Of a kernel that did not run once and to its end nothing is judged: what was promised did not come.
+fn not_judged(plan: &RunPlan, why: &str) -> Outcome {
+    let promised = (0..plan.view.tasks.len()).filter(|task| plan.view.weakest_promise(*task).is_some()).count();
+    let tasks = lines::count(promised, "task");
+    lines::line("verdict", lines::bad(format!("what {tasks} were promised is not judged: {why}")));
+    Outcome::Broken
+}
+
+/// What is kept of a sandbox, for scripts.
+fn summary(name: &str, fate: &Fate, held: bool, first_job: Option<u64>) -> serde_json::Value {
+    let exits: serde_json::Map<_, _> =
+        fate.exits.iter().map(|(cause, count)| (cause.replace(' ', "_"), json!(count))).collect();
+    let death = fate.death.as_ref().map(
+        |it| json!({ "why": it.why, "at_ns": it.at.as_nanos(), "entered_ns": it.entered.map(|at| at.as_nanos()) }),
+    );
+    json!({
+        "name": name,
+        "held": held,
+        "code": fate.code,
+        "dead": fate.dead,
+        "restarts": fate.restarts,
+        "death": death,
+        "exits": exits,
+        "began_ns": fate.began.map(|at| at.as_nanos()),
+        "first_job_ns": first_job,
+    })
+}
