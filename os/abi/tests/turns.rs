@@ -133,7 +133,7 @@ impl Machine {
         self.set_timer(me);
     }
 
-    /// As `os/kernel/src/slice.rs` does. It ends the slice.
+    /// As `os/kernel/src/timer.rs` does. It ends the slice.
     fn set_timer(&mut self, me: usize) {
         let limit = |core: &Core| if core.runs == Runs::Busy { 0 } else { core.expiry };
         let soonest = self.cores.iter().map(limit).min().unwrap_or(NEVER).saturating_sub(self.turns.round());

@@ -57,7 +57,7 @@ impl Brand {
         component: AtomicU16::new(0),
         home: 0,
         depth: 0,
-        frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
+        frames: [Frame { component: 0, recorded: 0, instruction: 0, stack: 0 }; MAX_INVOCATIONS],
         path: Path::NONE,
         upcalls: [const { AtomicU16::new(0) }; MAX_UPCALLS],
         first: AtomicPtr::new(core::ptr::null_mut()),
@@ -165,7 +165,7 @@ impl Brand {
     #[inline(always)]
     fn climb(&self, upcall: &mut Thread) {
         let stack = upcall.fresh_stack;
-        upcall.frames[0] = Frame { rsp: stack, ..self.frames[0] };
+        upcall.frames[0] = Frame { stack, ..self.frames[0] };
         if self.depth > 1 {
             self.climb_on(upcall);
         }
@@ -177,7 +177,7 @@ impl Brand {
     fn climb_on(&self, upcall: &mut Thread) {
         let stack = upcall.fresh_stack;
         for (frame, recorded) in upcall.frames.iter_mut().zip(&self.frames).take(self.depth.into()) {
-            *frame = Frame { rsp: stack, ..*recorded };
+            *frame = Frame { stack, ..*recorded };
         }
     }
 }
@@ -254,7 +254,7 @@ pub fn create(caller: &Thread, below: u64) -> Result<u64, Error> {
     brand.home = home;
     for (recorded, frame) in brand.frames.iter_mut().zip(&caller.frames[..depth]) {
         let entry = component::get(frame.component).entry.load(Relaxed);
-        *recorded = Frame { component: frame.component, recorded: RECORDED, rip: entry, rsp: 0 };
+        *recorded = Frame { component: frame.component, recorded: RECORDED, instruction: entry, stack: 0 };
     }
     brand.depth = depth as u8;
     brand.path.copy(caller.path());

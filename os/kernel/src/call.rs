@@ -1,8 +1,9 @@
 //! The calls. Each checks in the order in which its failures are listed, and does a bounded amount of work.
 
-use crate::arch::apic;
-use crate::arch::registers::Registers;
+use crate::arch::interrupts;
+use crate::arch::registers::RETURN_ADDRESS;
 use crate::arch::serial::{self, say};
+use crate::arch::slices;
 use crate::dispatch::{enter, is_under, leave_kernel, post_root};
 use crate::monitor::Demands;
 use crate::path;
@@ -11,7 +12,7 @@ use crate::region::Shared;
 use crate::reply::{answer, answer_with, entered, running};
 use crate::thread::{state, Thread};
 use crate::{
-    brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, slice, tree, upcall,
+    brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, timer, tree, upcall,
 };
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
@@ -22,12 +23,12 @@ use tactus_abi::layout::MAX_INVOCATIONS;
 use tactus_abi::shared::{cause::Cause, event};
 use tactus_record::FaultKind;
 
-/// A thread called, and it is none of the calls that the entry code does alone: its number is saved in `rax`. Whoever
+/// A thread called, and it is none of the calls that the entry code does alone: its number is saved. Whoever
 /// is the core's current thread afterwards goes on.
 #[no_mangle]
 extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     let (core, thread) = entered(Call::Null);
-    core.cause = thread.registers.rax.min(Call::ALL.len() as u64);
+    core.cause = thread.registers.call().min(Call::ALL.len() as u64);
     if component::get(thread.component).is_stopped() {
         return eviction::caller_stopped(core);
     }
@@ -35,7 +36,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
     if let Some(result) = crate::check::fault_injection::asked(core, thread) {
         return answer(core, result);
     }
-    let result = match Call::ALL.get(thread.registers.rax as usize) {
+    let result = match Call::ALL.get(thread.registers.call() as usize) {
         Some(Call::Invoke | Call::InvokeWide) => match monitor::invoke(core, a0) {
             Ok(()) => return,
             Err(Error::NotGranted) => return invoke(core, a0),
@@ -54,7 +55,7 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         Some(Call::Finish) => finish(core, thread, a0),
         Some(Call::Panic) if a0 != 0 => last_words(thread, a0, [a1, a2, a3, a4]),
         Some(Call::Panic) => {
-            let at = thread.registers.rip;
+            let at = thread.registers.instruction();
             return eviction::stop(core, FaultKind::Panic, at);
         }
         Some(Call::SchedulerControl) => tree::control(core, thread, a0, a1, a2),
@@ -76,9 +77,9 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
         }
         Some(Call::Stop) => restart::stop(core, thread.component, a0),
         Some(Call::TriggerRemote) => delivery::trigger_remote(thread, a0, a1),
-        Some(Call::Computes) => match slice::promise(core, thread, a0) {
+        Some(Call::Computes) => match timer::promise(core, thread, a0) {
             Ok(()) => {
-                thread.registers.rax = Error::None as u64;
+                thread.registers.set_status(Error::None as u64);
                 return crate::dispatch::leave_unnoted(core);
             }
             refused => refused,
@@ -106,7 +107,9 @@ fn invoke(core: &mut Core, grant: u64) {
         return answer(core, Err(Error::TooDeep));
     }
     let who = thread.caller | part | u64::from(thread.component);
-    thread.push(None, grant.component, grant.entry, Registers { rdi: who, ..thread.registers });
+    let mut words = thread.registers.words();
+    words[0] = who;
+    thread.push(None, grant.component, grant.entry, words);
     core.enter_space(target.space);
     leave_kernel(core)
 }
@@ -134,9 +137,10 @@ fn give_back_wide(core: &mut Core) {
     let demands = monitor::watched_return(core);
     let thread = running(core);
     let left = thread.component;
-    let words = Registers { r9: 0, ..thread.registers };
+    let mut words = thread.registers.words();
+    words[5] = 0;
     let called = !thread.is_at_base();
-    let mut values = [words.rdi, words.rsi];
+    let mut values = [words[0], words[1]];
     if !called {
         let Some(words) = climb(thread, values) else { return answer(core, Err(Error::NothingToReturn)) };
         values = words;
@@ -155,7 +159,7 @@ fn give_back_wide(core: &mut Core) {
 /// now, and whoever climbs may not pretend to be something else.
 fn climb(thread: &Thread, [_, word]: [u64; 2]) -> Option<[u64; 2]> {
     let below = thread.frame()?;
-    let has_stack = component::get(below.component).space.lets_write(below.rsp.wrapping_sub(8));
+    let has_stack = component::get(below.component).space.lets_write(below.stack.wrapping_sub(RETURN_ADDRESS));
     has_stack.then_some([reason::BRAND, word])
 }
 
@@ -189,10 +193,10 @@ fn notify(thread: &Thread, target: u64) -> Result<(), Error> {
         mailbox::notify(scheduler, target as usize);
         return Ok(());
     }
-    slice::calls(target as usize);
-    // SAFETY: APIC numbers are written during set-up only.
-    apic::notify(unsafe { (*percore::of(target as usize)).apic });
-    slice::let_look();
+    slices::calls(target as usize);
+    // SAFETY: addresses of cores are written during set-up only.
+    interrupts::notify(unsafe { (*percore::of(target as usize)).address });
+    slices::let_look();
     Ok(())
 }
 
@@ -318,7 +322,7 @@ fn create(creator: &Thread, number: u64, words: [u64; 2]) -> Result<[u64; 2], Er
     Ok([thread.id.into(), 0])
 }
 
-/// `(operation, brand, other)`. What comes back in `rdi`.
+/// `(operation, brand, other)`. What comes back as the first word.
 fn control_brand(core: &mut Core, caller: &Thread, operation: u64, number: u64, other: u64) -> Result<u64, Error> {
     match operation {
         _ if operation == BrandOperation::Create as u64 => brand::create(caller, other),
@@ -380,7 +384,7 @@ extern "C" fn kernel_trigger(number: u64, word: u64) {
     }
     match brand::own(thread.component, number) {
         Ok(brand) => {
-            thread.registers.rax = Error::None as u64;
+            thread.registers.set_status(Error::None as u64);
             upcall::trigger(core, brand, word);
         }
         Err(error) => answer(core, Err(error)),

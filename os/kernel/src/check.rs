@@ -8,9 +8,9 @@
 //! Cores run at the same time, or take turns at any instruction, so others may be in the middle of a change: what
 //! they may change counts as broken only if it stays so while they go on. What is this core's own is looked at once.
 
-use crate::arch::port::time_stamp;
+use crate::arch::cpu::time_stamp;
 use crate::arch::serial::say;
-use crate::arch::{floating_point, protect};
+use crate::arch::{floating_point, protect, slices};
 use crate::component;
 use crate::memory;
 use crate::path::{self, Entry, Path, Scheduler};
@@ -143,7 +143,7 @@ fn stays(wrong: impl Fn() -> bool) -> bool {
         looks += 1;
         // A core of an emulated machine may stand still in the middle of a change for as long as the host likes. Where cores take
         // turns, the others have theirs with each look.
-        let all = crate::machine::turn() != 0 || crate::machine::cores() == 1;
+        let all = slices::are_there() || crate::machine::cores() == 1;
         if looks >= LOOKS && (all || time_stamp().wrapping_sub(began) > crate::machine::microseconds(STANDS_STILL)) {
             return true;
         }

@@ -1,9 +1,8 @@
 //! Delivery of what triggers a brand without a call on its own core: interrupt lines, ticks, other cores; and of notifications
 //! from a scheduler to itself on another core.
 
-use crate::arch::port::time_stamp;
-use crate::arch::registers::VECTOR_TIMER;
-use crate::arch::{apic, lines};
+use crate::arch::cpu::time_stamp;
+use crate::arch::{interrupts, lines, timer};
 use crate::brand::{self, Brand};
 use crate::component;
 use crate::dispatch::{enter, go_on, is_under, post_root};
@@ -61,28 +60,28 @@ pub fn tick(core: &mut Core, passed: u64) {
     }
 }
 
-/// The tick alone is due, at user level, where the timer counts as the time-stamp counter does and is set for nothing but
+/// The tick alone is due, at user level, where the timer counts as the counter of time does and is set for nothing but
 /// time-outs. `now`: when the kernel was entered.
 #[no_mangle]
 extern "C" fn kernel_tick(now: u64) {
     // SAFETY: this is the kernel's entry on this core; nobody else holds the block.
     let core = unsafe { percore::current() };
     core.entered = now;
-    core.cause = cause::INTERRUPT + VECTOR_TIMER;
+    core.cause = cause::INTERRUPT + interrupts::TIMER;
     // SAFETY: a thread was running, and it is this core's.
     let thread = unsafe { &mut *core.current };
     thread::interrupted(thread);
-    apic::end_of_interrupt();
+    interrupts::end();
     let passed = tick_passed(core);
     let next = core.timeouts[0].min(core.tick);
     (core.expiry, core.armed) = (next, next);
     let now = time_stamp();
     let ticks = next.wrapping_sub(now);
-    let usual = ticks.wrapping_sub(1) < apic::LONGEST_COUNT.into();
-    apic::start_timer(match usual {
+    let usual = ticks.wrapping_sub(1) < timer::LONGEST.into();
+    timer::start(match usual {
         true => ticks as u32,
         false if next <= now => 1,
-        false => apic::LONGEST_COUNT,
+        false => timer::LONGEST,
     });
     match core.ticking.filter(|brand| brand.source.load(SeqCst) == core.tick_source) {
         Some(brand) => upcall::trigger_interrupting(core, brand, thread, passed),

@@ -1,15 +1,15 @@
 //! Giving the core to a thread, charging time, entering schedulers.
 
+use crate::arch::cpu::time_stamp;
 use crate::arch::paging::AddressSpace;
-use crate::arch::port::time_stamp;
-use crate::arch::{floating_point, speculation};
+use crate::arch::{floating_point, slices, speculation};
 use crate::component;
 use crate::mailbox;
 use crate::path::{self, Scheduler};
 use crate::percore::{self, Core, UNARMED};
 use crate::region::{count, Shared};
-use crate::slice::start_timer;
 use crate::thread::{self, state, Thread};
+use crate::timer::start_timer;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tactus_abi::call::{reason, Call, NO_TIMEOUT};
 use tactus_abi::layout::MAX_SCHEDULERS;
@@ -108,9 +108,9 @@ impl Core {
 #[inline(always)]
 pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
     core.current = thread;
-    core.descriptors.set_save_area(thread.registers_end());
+    core.processor.set_save_area(thread.registers_end());
     core.enter_space(component::get(thread.component).space);
-    if timeout != core.expiry || crate::machine::turn() != 0 {
+    if timeout != core.expiry || slices::are_there() {
         return run_with_timer(core, timeout);
     }
     leave_kernel(core);
@@ -120,7 +120,7 @@ pub fn run(core: &mut Core, thread: &mut Thread, timeout: u64) {
 #[inline(never)]
 pub fn run_with_timer(core: &mut Core, timeout: u64) {
     arm(core, timeout);
-    if crate::machine::turn() == 0 {
+    if !slices::are_there() {
         start_timer(core);
         return leave_kernel(core);
     }
@@ -307,7 +307,7 @@ pub fn upcall_of(thread: &Thread) -> Option<Scheduler> {
 #[inline(always)]
 pub fn arm(core: &mut Core, timeout: u64) {
     core.expiry = timeout;
-    core.armed = if crate::machine::turn() == 0 { timeout } else { UNARMED };
+    core.armed = if slices::are_there() { UNARMED } else { timeout };
 }
 
 /// Whoever has the core goes on.

@@ -19,7 +19,7 @@ pub fn stop(core: &mut Core, kind: FaultKind, address: u64) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &mut *core.current };
     let culprit = component::get(thread.component);
-    let instruction = thread.registers.rip;
+    let instruction = thread.registers.instruction();
     if culprit.is_root() {
         end_of_root(core, kind, address, instruction)
     }
@@ -63,7 +63,7 @@ fn end_of_root(core: &Core, kind: FaultKind, address: u64, instruction: u64) -> 
 pub fn caller_stopped(core: &mut Core) {
     // SAFETY: the running thread is this core's.
     let thread = unsafe { &*core.current };
-    let at = thread.registers.rip;
+    let at = thread.registers.instruction();
     // Whose life is over: see `DEAD`.
     let (component, kind, at) = match thread.component {
         DEAD => (at, FaultKind::Gone, 0),

@@ -1,23 +1,17 @@
 //! Interrupts and faults: the machine's events on their way to the scheduler.
 
-use crate::arch::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
-use crate::arch::port::time_stamp;
-use crate::arch::registers::{
-    EXCEPTIONS, VECTOR_LINES, VECTOR_MAIL, VECTOR_NOTIFY, VECTOR_SPURIOUS, VECTOR_STOP, VECTOR_TIMER,
-};
+use crate::arch::cpu::time_stamp;
 use crate::arch::serial::say;
-use crate::arch::{apic, idle, paging};
+use crate::arch::{faults, idle, interrupts, slices};
 use crate::component;
 use crate::dispatch::{arm, enter, first_timeout, go_on, is_under, leave_unnoted, post_root, take_timeouts};
 use crate::eviction::{caller_stopped, stop};
 use crate::percore::{self, Core, UNARMED};
-use crate::slice::{self, end_turn, start_timer};
-use crate::thread::{self, Thread};
+use crate::thread;
+use crate::timer::{end_turn, start_timer};
 use crate::{delivery, monitor, shootdown};
 use tactus_abi::call::NO_TIMEOUT;
-use tactus_abi::layout::{STACKS, STACK_STRIDE};
 use tactus_abi::shared::{cause, event};
-use tactus_record::FaultKind;
 
 /// An interrupt or fault at user level; the thread's registers are saved. Whoever is the core's current thread afterwards
 /// goes on.
@@ -28,16 +22,16 @@ extern "C" fn kernel_trap() {
     core.entered = time_stamp();
     // SAFETY: a thread was running.
     let thread = unsafe { &mut *core.current };
-    core.cause = cause::INTERRUPT + thread.registers.vector;
+    core.cause = cause::INTERRUPT + thread.registers.cause();
     #[cfg(feature = "lazy-floating-point")]
     if opens_floating_point(core, thread) {
         return crate::dispatch::leave_kernel(core);
     }
     thread::interrupted(thread);
-    match thread.registers.vector {
-        vector if is_interrupt(vector) => interrupt(core, vector),
-        vector => {
-            let (kind, address) = describe(vector, thread);
+    match thread.registers.cause() {
+        number if interrupts::is_interrupt(number) => interrupt(core, number),
+        _ => {
+            let (kind, address) = faults::describe(&thread.registers, thread.id);
             stop(core, kind, address)
         }
     }
@@ -47,7 +41,7 @@ extern "C" fn kernel_trap() {
 #[cfg(feature = "lazy-floating-point")]
 fn opens_floating_point(core: &mut percore::Core, thread: &thread::Thread) -> bool {
     use crate::arch::floating_point::late;
-    let its = thread.registers.vector == late::SHUT && crate::component::get(thread.component).has_floating_point();
+    let its = thread.registers.cause() == late::SHUT && crate::component::get(thread.component).has_floating_point();
     if !its || core.floating_point {
         return false;
     }
@@ -56,36 +50,26 @@ fn opens_floating_point(core: &mut percore::Core, thread: &thread::Thread) -> bo
     true
 }
 
-/// The processor's exceptions come before all interrupts, and of these no others arrive than have an entry.
-fn is_interrupt(vector: u64) -> bool {
-    vector >= EXCEPTIONS
-}
-
 /// An interrupt of the idle core, or a fault in the kernel itself.
 #[no_mangle]
-extern "C" fn kernel_trap_inside(vector: u64, error: u64, rip: u64, address: u64) {
+extern "C" fn kernel_trap_inside(number: u64, error: u64, instruction: u64, address: u64) {
     // SAFETY: as above; the kernel's own code does not run with interrupts on except in the idle loop.
     let core = unsafe { percore::current() };
     core.entered = time_stamp();
-    core.cause = cause::INTERRUPT + vector;
+    core.cause = cause::INTERRUPT + number;
     idle::wake();
-    match vector {
-        vector if is_interrupt(vector) => interrupt(core, vector),
-        _ => fault_inside(core.id, (vector, error), (rip, address)),
+    match number {
+        number if interrupts::is_interrupt(number) => interrupt(core, number),
+        _ => fault_inside(core.id, (number, error), (instruction, address)),
     }
 }
 
 /// The kernel itself has a fault: that is the end.
 #[cold]
 #[inline(never)]
-fn fault_inside(core: u64, (vector, error): (u64, u64), (rip, address): (u64, u64)) {
-    let meaning = match vector as usize {
-        NON_MASKABLE => ": an interrupt that cannot be masked, by which a machine reports an error",
-        MACHINE_CHECK => ": the processor reports an error of the machine",
-        DOUBLE_FAULT if percore::is_guard(address) => ": the kernel's stack is too small",
-        _ => "",
-    };
-    say!("tactus: kernel fault {vector} (error {error:#x}) at {rip:#x}, address {address:#x}, core {core}{meaning}");
+fn fault_inside(core: u64, (number, error): (u64, u64), (instruction, address): (u64, u64)) {
+    let meaning = faults::meaning(number, percore::is_guard(address));
+    say!("tactus: kernel fault {number} (error {error:#x}) at {instruction:#x}, address {address:#x}, core {core}{meaning}");
     crate::machine::end(crate::machine::END_KERNEL_FAULT)
 }
 
@@ -98,13 +82,13 @@ extern "C" fn kernel_idle() -> ! {
 }
 
 /// What an interrupt comes to: a time-out, word from another core, a line.
-fn interrupt(core: &mut Core, vector: u64) {
-    match vector {
-        VECTOR_TIMER => {
-            apic::end_of_interrupt();
+fn interrupt(core: &mut Core, number: u64) {
+    match number {
+        interrupts::TIMER => {
+            interrupts::end();
             if core.entered < core.expiry {
                 // The timer cannot count that far at once, or was meant for an older time-out, or the core's turn is over.
-                if crate::machine::turn() != 0 && !core.current.is_null() {
+                if slices::are_there() && !core.current.is_null() {
                     end_turn(core);
                     if time_stamp() < core.expiry {
                         start_timer(core);
@@ -119,33 +103,33 @@ fn interrupt(core: &mut Core, vector: u64) {
             }
             expired(core)
         }
-        VECTOR_NOTIFY => {
-            slice::looks(core);
-            apic::end_of_interrupt();
+        interrupts::NOTIFY => {
+            slices::looks(core.id as usize);
+            interrupts::end();
             post_root(core, event::NOTIFY)
         }
-        VECTOR_MAIL => {
-            slice::looks(core);
-            apic::end_of_interrupt();
+        interrupts::MAIL => {
+            slices::looks(core.id as usize);
+            interrupts::end();
             delivery::mail(core)
         }
-        VECTOR_STOP => {
-            apic::end_of_interrupt();
+        interrupts::STOP => {
+            interrupts::end();
             shootdown::attend(core);
             // SAFETY: the running thread, if any, is this core's.
             match unsafe { core.current.as_ref() } {
                 Some(thread) if component::get(thread.component).is_stopped() => caller_stopped(core),
                 _ if monitor::run_ends() => post_root(core, event::RUN_ENDS),
                 _ if monitor::waits_on(core) => {
-                    slice::looks(core);
+                    slices::looks(core.id as usize);
                     post_root(core, event::VIOLATION)
                 }
                 _ => go_on(core),
             }
         }
-        // The local APIC asks for no end of a spurious interrupt.
-        VECTOR_SPURIOUS => go_on(core),
-        _ => delivery::line(core, vector - VECTOR_LINES),
+        // Nobody asks for the end of a spurious interrupt.
+        interrupts::SPURIOUS => go_on(core),
+        _ => delivery::line(core, number - interrupts::LINES),
     }
 }
 
@@ -155,13 +139,13 @@ fn expired(core: &mut Core) {
     if core.levels == 1 && core.tick == NO_TIMEOUT {
         core.timeouts[0] = NO_TIMEOUT;
         core.expiry = NO_TIMEOUT;
-        core.armed = if crate::machine::turn() == 0 { NO_TIMEOUT } else { UNARMED };
+        core.armed = if slices::are_there() { UNARMED } else { NO_TIMEOUT };
         return post_root(core, event::TIMER);
     }
     // The timer is started before the scheduler is entered, for it may have been entered already.
-    slice::calls(core.id as usize);
+    slices::calls(core.id as usize);
     some_expired(core);
-    slice::looks(core)
+    slices::looks(core.id as usize)
 }
 
 /// As [`expired`], for any scheduler's.
@@ -186,34 +170,5 @@ fn some_expired(core: &mut Core) {
     match first {
         Some(scheduler) if is_under(core, scheduler) => enter(core, scheduler),
         _ => go_on(core),
-    }
-}
-
-/// What the processor's exception means for a component, and the address concerned.
-///
-/// A general-protection fault says nothing about its cause: a privileged instruction and an address that is none look the
-/// same without a look at the instruction, which is the component's memory and none of the kernel's business.
-fn describe(vector: u64, thread: &Thread) -> (FaultKind, u64) {
-    let registers = &thread.registers;
-    match vector {
-        0 | 4 => (FaultKind::Arithmetic, registers.rip),
-        6 | 7 => (FaultKind::InvalidInstruction, registers.rip),
-        13 => (FaultKind::Privileged, registers.rip),
-        14 => {
-            let address = paging::fault_address();
-            // Below what is mapped of the thread's own stack, there is no page, and nothing else ever lies there.
-            let stack = STACKS + u64::from(thread.id) * STACK_STRIDE;
-            let absent = registers.error & 0x11 == 0;
-            let on_guard = absent && (stack..stack + STACK_STRIDE).contains(&address);
-            let kind = match registers.error {
-                _ if on_guard => FaultKind::StackOverflow,
-                error if error & 0x10 != 0 => FaultKind::Execute,
-                error if error & 2 != 0 => FaultKind::Write,
-                _ => FaultKind::Read,
-            };
-            (kind, address)
-        }
-        16 | 19 => (FaultKind::Arithmetic, registers.rip),
-        _ => (FaultKind::Other, registers.rip),
     }
 }

@@ -1,18 +1,17 @@
 //! Where the entry code finds what it needs in the kernel's tables: fields, sizes and states, by the names that the assembly
-//! under `arch/entry/` has for them.
+//! under `arch/` has for them.
 
 use crate::arch::entry::ways_in_and_out;
 use crate::component::{self, Component, Grant};
-use crate::percore::{Core, CORE_KERNEL_STACK, CORE_SCRATCH};
+use crate::percore::Core;
 use crate::thread::{self, Frame, Thread};
 use core::mem::{offset_of, size_of};
 use tactus_abi::shared::{slot, Slot};
 
 ways_in_and_out! {
     Thread,
+    Frame,
     Core,
-    scratch = const CORE_SCRATCH,
-    kernel_stack = const CORE_KERNEL_STACK,
     current = const offset_of!(Core, current),
     regions = const offset_of!(Core, regions),
     space = const offset_of!(Core, space),
@@ -32,12 +31,8 @@ ways_in_and_out! {
     thread_frames = const offset_of!(Thread, frames),
     thread_caller = const offset_of!(Thread, caller),
     thread_fresh_stack = const offset_of!(Thread, fresh_stack),
-    frame_rip = const offset_of!(Frame, rip),
-    frame_rsp = const offset_of!(Frame, rsp),
     frame_component = const offset_of!(Frame, component),
     last_recorded = const ((thread::RECORDED as u32) << 16) | 0xffff,
-    no_selector = const offset_of!(Core, no_selector),
-    aside = const offset_of!(Core, aside),
     plain_timer = sym crate::machine::PLAIN_TIMER,
     line_brands = sym crate::event_source::LINES,
     open_lines = sym crate::event_source::OPEN,

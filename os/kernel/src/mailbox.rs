@@ -4,10 +4,9 @@
 //! not come to yet asks for no second interrupt; so nobody can hold up a core with messages, beyond one interrupt each time
 //! that the receiver itself gets to run.
 
-use crate::arch::apic;
+use crate::arch::{interrupts, slices};
 use crate::path::Scheduler;
 use crate::percore::{self, Core};
-use crate::slice;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicU8};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES};
@@ -44,10 +43,10 @@ pub static MAIL: [Mail; MAX_CORES] = [const {
 
 /// Interrupts the core so that it looks at its mail.
 pub fn ring(core: usize) {
-    slice::calls(core);
-    // SAFETY: APIC numbers are written during set-up only.
-    apic::mail(unsafe { (*percore::of(core % MAX_CORES)).apic });
-    slice::let_look();
+    slices::calls(core);
+    // SAFETY: addresses of cores are written during set-up only.
+    interrupts::mail(unsafe { (*percore::of(core % MAX_CORES)).address });
+    slices::let_look();
 }
 
 /// Word to the scheduler on another core.

@@ -36,26 +36,24 @@ mod reply;
 mod restart;
 mod set_up;
 mod shootdown;
-mod slice;
 mod stop;
 mod switch;
 mod thread;
+mod timer;
 mod tree;
 mod upcall;
 
+use arch::cpu::time_stamp;
 use arch::entry::leave;
-use arch::loader::{BootInfo, Sandbox};
-use arch::port::time_stamp;
+use arch::loader::{self, BootInfo, Sandbox};
 use arch::serial::say;
 use arch::{
-    acpi, apic, descriptors, floating_point, idle, lines, paging, protect, serial, smp, speculation as processor, time,
+    floating_point, idle, interrupts, lines, paging, protect, slices, smp, speculation as processor, start, time,
     FrameSource,
 };
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use frames::Frames;
-use machine::{
-    components, cores, end, turn, CLOCK, END_BAD_IMAGE, END_KERNEL_FAULT, PLAIN_TIMER, TIME_STAMP_RATE, TURN,
-};
+use machine::{components, cores, end, CLOCK, END_BAD_IMAGE, END_KERNEL_FAULT, PLAIN_TIMER, TIME_STAMP_RATE};
 use tactus_abi::image::{role, speculation};
 use tactus_abi::shared::{event, Clock};
 
@@ -68,20 +66,12 @@ extern "C" {
 }
 
 #[no_mangle]
-extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
-    let sandbox = Sandbox::find(magic, address);
-    serial::set_up(sandbox.map_or(serial::FIRST, Sandbox::console));
-    descriptors::fill_interrupts();
-    // In a sandbox they are the monitor's.
-    if sandbox.is_none() {
-        apic::silence_legacy();
-    }
-    apic::set_up();
-    percore::set_up(0, apic::id());
-    apic::take_error_reports();
-    paging::protect_from_user();
-    protect::protect_kernel(percore::guards());
-    match start(magic, address, sandbox) {
+extern "C" fn kernel_main(first: loader::Passed, second: loader::Passed) -> ! {
+    let sandbox = Sandbox::find(first, second);
+    start::machine(sandbox);
+    percore::set_up(0, interrupts::own_address());
+    start::first_core(percore::guards());
+    match start(first, second, sandbox) {
         Ok(()) => run_core(),
         Err(reason) => {
             say!("tactus: cannot start: {reason}");
@@ -91,8 +81,8 @@ extern "C" fn kernel_main(magic: u32, address: u32) -> ! {
 }
 
 /// Everything up to the first component.
-fn start(magic: u32, address: u32, sandbox: Option<Sandbox>) -> Result<(), StartError> {
-    let info = BootInfo::read(magic, address).ok_or(StartError::NoModule)?;
+fn start(first: loader::Passed, second: loader::Passed, sandbox: Option<Sandbox>) -> Result<(), StartError> {
+    let info = BootInfo::read(first, second).ok_or(StartError::NoModule)?;
     let image = set_up::Image::read(info.image).map_err(StartError::Image)?;
     let told = image.header.speculation;
     if told & speculation::ACCEPTS_MELTDOWN == 0 && processor::has_meltdown() {
@@ -105,10 +95,9 @@ fn start(magic: u32, address: u32, sandbox: Option<Sandbox>) -> Result<(), Start
             say!("tactus: branch barriers were asked for, and this processor has none");
         }
     }
-    let rates = sandbox.map_or_else(time::rates, Sandbox::rates);
+    let rates = time::rates(sandbox);
     TIME_STAMP_RATE.store(rates.time_stamp, Ordering::Relaxed);
-    machine::APIC_RATE.store(rates.apic, Ordering::Relaxed);
-    let (processors, count) = acpi::processors(info.acpi_root);
+    let (processors, count) = smp::processors(info.firmware);
     let wanted = image.header.cores as usize;
     if count < wanted {
         return Err(StartError::Cores { wanted, found: count });
@@ -121,35 +110,30 @@ fn start(magic: u32, address: u32, sandbox: Option<Sandbox>) -> Result<(), Start
     machine::CORES.store(wanted, Ordering::Relaxed);
     // A sandbox has no devices.
     if sandbox.is_none() {
-        lines::set_up(info.acpi_root);
+        lines::set_up(info.firmware);
     }
     machine::COMPONENTS.store(image.header.components as usize, Ordering::Relaxed);
     // In a sandbox another core lets the time pass.
     idle::set_up(wanted, sandbox.is_none() && rates.emulated && (image.header.turn != 0 || wanted == 1));
-    let own = apic::id();
+    let own = interrupts::own_address();
     let others = processors[..count].iter().copied().filter(|&id| id != own);
     if wanted > 1 {
         smp::reset(others.clone().take(wanted - 1), rates.time_stamp);
     }
-    for (number, apic_id) in (1..wanted).zip(others) {
-        if !smp::start(number, apic_id, percore::kernel_stack(number), rates.time_stamp) {
+    for (number, address) in (1..wanted).zip(others) {
+        if !smp::start(number, address, percore::kernel_stack(number), rates.time_stamp) {
             return Err(StartError::Cores { wanted, found: number });
         }
     }
     if rates.emulated {
         card::write(&image.header, &frames);
-        // The emulator's time stamp counts nanoseconds.
-        let (turn_length, sharing) = sandbox.map_or((image.header.turn.into(), wanted), Sandbox::turns);
-        TURN.store(turn_length, Ordering::Relaxed);
-        machine::SHARING.store(sharing, Ordering::Relaxed);
-        if turn() != 0 {
-            slice::set_up();
-        }
+        let (turn, sharing) = sandbox.map_or((image.header.turn.into(), wanted), Sandbox::turns);
+        timer::set_up_slices(turn, sharing);
     }
-    if turn() == 0 {
+    if !slices::are_there() {
         event_source::shorten_releases();
     }
-    PLAIN_TIMER.store(turn() == 0 && rates.time_stamp == rates.apic, Ordering::Relaxed);
+    PLAIN_TIMER.store(!slices::are_there() && rates.time_stamp == rates.timer, Ordering::Relaxed);
     say!(
         "tactus: {} cores, {} components, {} threads, {} KiB in use, trace {:#x}+{:#x}, clock {} kHz, {} ticks since reset",
         wanted,
@@ -175,7 +159,7 @@ enum StartError {
 impl core::fmt::Display for StartError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            StartError::NoModule => write!(f, "the boot loader passed no image (PVH or multiboot2 module)"),
+            StartError::NoModule => write!(f, "the boot loader passed no image ({} module)", loader::PROTOCOLS),
             StartError::Meltdown => write!(
                 f,
                 "this processor may have Meltdown, by which any component reads all memory; take another one, or accept that with \
@@ -192,10 +176,9 @@ impl core::fmt::Display for StartError {
 /// Another core begins here.
 #[no_mangle]
 extern "C" fn ap_main() -> ! {
-    let (id, apic) = smp::starting();
-    percore::set_up(id, apic);
-    paging::protect_from_user();
-    apic::set_up();
+    let (id, address) = smp::starting();
+    percore::set_up(id, address);
+    start::core();
     smp::is_up(id);
     run_core()
 }

@@ -213,7 +213,7 @@ pub fn break_usage() -> Option<()> {
     done
 }
 
-/// `(operation, component, address, page)`: what comes back in `rdi` and `rsi`.
+/// `(operation, component, address, page)`: the two words that come back.
 pub fn control(core: &Core, caller: u16, [operation, component, address, page]: [u64; 4]) -> Result<[u64; 2], Error> {
     let holder = match component::get(caller).role & (role::MEMORY | role::LOADER) {
         0 => return Err(Error::NotAllowed),

@@ -1,33 +1,20 @@
-//! What belongs to one core: its block, found through the GS base, and its stacks.
+//! What belongs to one core: its block, and its stacks.
 //!
 //! Only the owning core touches its block, and only inside the kernel, which is not preemptible.
 
-use crate::arch::descriptors::{Descriptors, FAULT_STACKS};
-use crate::arch::port::core_block;
+use crate::arch::block::{self, Head, Processor, FAULT_STACKS};
+use crate::arch::{interrupts, slices};
 use crate::brand::Brand;
 use crate::path::Scheduler;
 use crate::thread::{self, Thread};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_CORES, MAX_SCHEDULERS};
 use tactus_abi::shared::Region;
 
-/// Offset of [`Core::kernel_stack`].
-pub const CORE_KERNEL_STACK: usize = 8;
-/// Offset of [`Core::scratch`].
-pub const CORE_SCRATCH: usize = 16;
-
 /// One core's block. Known to the entry code.
 #[repr(C, align(64))]
 pub struct Core {
-    /// This block's own address.
-    pub this: *mut Core,
-    /// Upper end of the core's kernel stack.
-    pub kernel_stack: u64,
-    /// A place to put one register.
-    pub scratch: u64,
-    /// Places to put three more.
-    pub aside: [u64; 3],
-    /// Zero: a segment without meaning.
-    pub no_selector: u64,
+    /// What the entry code finds it by and keeps in it.
+    pub head: Head,
     /// The running thread; null if the core idles.
     pub current: *mut Thread,
     /// The upcall of the root scheduler.
@@ -42,8 +29,8 @@ pub struct Core {
     pub mark: u64,
     /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
     pub caller: u64,
-    /// Its APIC number.
-    pub apic: u8,
+    /// By what other cores interrupt it.
+    pub address: interrupts::Address,
     /// The address space that is loaded.
     pub space: crate::arch::paging::AddressSpace,
     /// The next time-out or tick, in time-stamp ticks; `NO_TIMEOUT` if none.
@@ -74,17 +61,14 @@ pub struct Core {
     pub cause: u64,
     /// When the kernel was last left, in time-stamp ticks.
     pub left: u64,
-    /// What the others take, in time-stamp ticks, between setting the timer and going on, where cores take turns; see
-    /// `slice::end_turn`.
-    pub lags: [u64; 2],
-    /// Whether it was last given a long slice.
-    pub long: bool,
+    /// Its slices, where cores take turns.
+    pub slices: slices::State,
     /// When time was last charged to a thread, in time-stamp ticks.
     pub charged: u64,
     /// Whether the floating-point unit is open: the component that was entered last has it.
     pub floating_point: bool,
-    /// Segment descriptors and task state.
-    pub descriptors: Descriptors,
+    /// What the processor is told of the core.
+    pub processor: Processor,
     /// The core's region of each component; [`NOBODYS_REGION`] for those that have none.
     pub regions: [*mut Region; MAX_COMPONENTS],
     /// The end of the event list in each of them.
@@ -114,11 +98,7 @@ impl<const BYTES: usize> Stack<BYTES> {
 /// A block that exists but is not in use yet.
 #[allow(clippy::declare_interior_mutable_const)]
 const UNUSED: Core = Core {
-    this: core::ptr::null_mut(),
-    kernel_stack: 0,
-    scratch: 0,
-    aside: [0; 3],
-    no_selector: 0,
+    head: Head::EMPTY,
     current: core::ptr::null_mut(),
     upcall: core::ptr::null_mut(),
     region: core::ptr::null_mut(),
@@ -126,7 +106,7 @@ const UNUSED: Core = Core {
     id: 0,
     mark: 0,
     caller: 0,
-    apic: 0,
+    address: 0,
     space: crate::arch::paging::AddressSpace::NONE,
     expiry: 0,
     armed: UNARMED,
@@ -142,11 +122,10 @@ const UNUSED: Core = Core {
     entered: 0,
     cause: tactus_abi::shared::cause::START,
     left: 0,
-    lags: [0; 2],
-    long: false,
+    slices: slices::State::NEW,
     charged: 0,
     floating_point: false,
-    descriptors: Descriptors::EMPTY,
+    processor: Processor::EMPTY,
     regions: [(&raw mut NOBODYS_REGION).cast(); MAX_COMPONENTS],
     tails: [0; MAX_COMPONENTS],
 };
@@ -196,22 +175,21 @@ pub fn is_guard(address: u64) -> bool {
 /// Only inside the kernel after `set_up`, and no other reference to the block may be alive.
 pub unsafe fn current() -> &'static mut Core {
     // SAFETY: the block was set up, and its first field is its address; no other reference is alive, by the caller's promise.
-    unsafe { &mut *core_block::<Core>() }
+    unsafe { &mut *block::current::<Core>() }
 }
 
-/// Fills the current core's block and makes it current: descriptors, the way in for calls, GS base.
-pub fn set_up(id: usize, apic: u8) {
+/// Fills the current core's block and makes it current, with the way in for calls.
+pub fn set_up(id: usize, address: interrupts::Address) {
     let core = of(id);
     // SAFETY: each core does this once, for its own block, before it uses it.
     unsafe {
-        (*core).this = core;
+        (*core).head = Head::new(core as u64, kernel_stack(id));
         (*core).id = id as u64;
         (*core).mark = thread::mark(id as u64);
         (*core).caller = (id as u64) << 32;
-        (*core).apic = apic;
-        (*core).kernel_stack = kernel_stack(id);
+        (*core).address = address;
         (*core).expiry = tactus_abi::call::NO_TIMEOUT;
-        (*core).descriptors.load(kernel_stack(id), fault_stacks(id));
-        crate::arch::descriptors::set_up_calls(core as u64);
+        (*core).processor.load(kernel_stack(id), fault_stacks(id));
+        block::set_up_calls(core as u64);
     }
 }

@@ -1,6 +1,6 @@
 //! The thread that called, and how it goes on with the result.
 
-use crate::arch::port::time_stamp;
+use crate::arch::cpu::time_stamp;
 use crate::dispatch::leave_kernel;
 use crate::percore::{self, Core};
 use crate::thread::Thread;
@@ -42,14 +42,15 @@ pub fn answer_with(core: &mut Core, result: Result<[u64; 2], Error>) {
 #[inline(never)]
 pub fn answer(core: &mut Core, result: Result<(), Error>) {
     let status = status(core, result);
-    running(core).registers.rax = status;
+    running(core).registers.set_status(status);
     leave_kernel(core);
 }
 
 /// As [`answer`], for who holds a reference to the caller.
 #[inline(never)]
 pub fn answer_to(core: &mut Core, caller: &mut Thread, result: Result<(), Error>) {
-    caller.registers.rax = status(core, result);
+    let status = status(core, result);
+    caller.registers.set_status(status);
     leave_kernel(core);
 }
 

@@ -15,8 +15,8 @@
 //! `Busy` until it has left that core. While the component is stopped nobody can enter it, so that threads in it only get
 //! fewer.
 
+use crate::arch::cpu::copy_and_clear;
 use crate::arch::paging::direct;
-use crate::arch::port::copy_and_clear;
 use crate::arch::FrameSource;
 use crate::brand;
 use crate::component::{self, Component};
@@ -189,7 +189,7 @@ pub fn give_up(thread: &mut Thread) {
         0 => thread.begin_again(),
         _ => {
             let first = &mut thread.frames[0];
-            (first.component, first.rip) = (DEAD, thread.home.into());
+            (first.component, first.instruction) = (DEAD, thread.home.into());
         }
     }
 }
@@ -337,7 +337,7 @@ fn leave(core: &Core, number: usize, component: u16) -> Result<(), Error> {
         while it.component == component && it.pop_called(Error::Faulted as u64) {}
         for frame in it.frames.iter_mut().take(usize::from(it.depth)) {
             if frame.component == component && frame.recorded != thread::RECORDED {
-                (frame.component, frame.rip) = (DEAD, component.into());
+                (frame.component, frame.instruction) = (DEAD, component.into());
             }
         }
         if it.home == component && it.component == component {

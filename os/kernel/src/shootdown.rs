@@ -4,7 +4,7 @@
 //! A request has a number. Each core that is interrupted for it does all that was requested up to then and says so; who
 //! waits asks again later. Nobody waits in the kernel.
 
-use crate::arch::{apic, paging};
+use crate::arch::{interrupts, paging};
 use crate::percore::{self, Core};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::layout::MAX_CORES;
@@ -17,8 +17,8 @@ pub fn request(core: &Core) -> u64 {
     let number = REQUESTED.fetch_add(1, SeqCst) + 1;
     attend(core);
     for other in (0..crate::machine::cores()).filter(|&other| other as u64 != core.id) {
-        // SAFETY: APIC numbers are written during set-up only.
-        apic::stop(unsafe { (*percore::of(other)).apic });
+        // SAFETY: addresses of cores are written during set-up only.
+        interrupts::stop(unsafe { (*percore::of(other)).address });
     }
     number
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_abi::layout::MAX_COMPONENTS;
 
 /// Stands in a thread's frames for a component that was restarted since: always stopped. Which one it was stands in the
-/// frame's `rip`.
+/// frame's `instruction`.
 pub const DEAD: u16 = MAX_COMPONENTS as u16;
 
 /// The request to all cores to look whether they are in the component.

@@ -3,6 +3,7 @@
 //! What is common is done at once; whatever is not goes through all checks in their order ([`switch`]), which finds
 //! everything as it was.
 
+use crate::arch::slices;
 use crate::component;
 use crate::dispatch::{begin_upcall, charge, enter, first_timeout, run, run_with_timer, set_timeout, sleep, upcall_of};
 use crate::eviction::{self, unwind};
@@ -235,7 +236,7 @@ fn leave(core: &mut Core, caller: &mut Thread, scheduler: Scheduler, flags: u64)
 /// The caller's call ends: here, or with it the one by which it came.
 #[inline(always)]
 fn end_call(caller: &mut Thread, flags: u64) {
-    caller.registers.rax = Error::None as u64;
+    caller.registers.set_status(Error::None as u64);
     if flags & SWITCH_RETURN != 0 {
         caller.pop_called(Error::None as u64);
     }
@@ -304,8 +305,8 @@ fn hand_over(core: &mut Core, scheduler: Scheduler, first: u64) {
     let changed = first != core.expiry;
     (core.expiry, core.armed) = (first, UNARMED);
     enter(core, scheduler);
-    if changed && crate::machine::turn() == 0 {
-        crate::slice::start_timer(core);
+    if changed && !slices::are_there() {
+        crate::timer::start_timer(core);
     }
 }
 

@@ -8,7 +8,7 @@
 //! the halves, each only as the owner, and plainly: on this processor an aligned half is written in one piece as well.
 
 use crate::arch::floating_point;
-use crate::arch::registers::{Registers, USER_CODE, USER_DATA, USER_FLAGS, VECTOR_CALL, VECTOR_PASS};
+use crate::arch::registers::{Registers, Words, RETURN_ADDRESS};
 use crate::component;
 use crate::path::Path;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering};
@@ -36,9 +36,9 @@ pub struct Frame {
     /// with each invocation.
     pub recorded: u16,
     /// Its instruction.
-    pub rip: u64,
+    pub instruction: u64,
     /// Its stack.
-    pub rsp: u64,
+    pub stack: u64,
 }
 
 /// See [`Frame::recorded`].
@@ -110,7 +110,7 @@ pub struct Thread {
     /// The stack pointer with which it enters a component: as if just called. A thread has one place for its stack,
     /// the same in every component; where the component has none for it, the first push faults.
     pub fresh_stack: u64,
-    /// Until when it computes and does nothing else, in time-stamp ticks; see [`crate::slice`].
+    /// Until when it computes and does nothing else, in time-stamp ticks; see [`crate::timer`].
     pub quiet: u64,
 }
 
@@ -137,7 +137,7 @@ impl Thread {
         id: 0,
         counted: AtomicBool::new(false),
         hold: AtomicU64::new(NOBODY),
-        frames: [Frame { component: 0, recorded: 0, rip: 0, rsp: 0 }; MAX_INVOCATIONS],
+        frames: [Frame { component: 0, recorded: 0, instruction: 0, stack: 0 }; MAX_INVOCATIONS],
         home: 0,
         brand: 0,
         preempter: 0,
@@ -165,7 +165,7 @@ impl Thread {
     pub fn number(&mut self, id: u16) {
         self.id = id;
         self.caller = u64::from(id) << 16;
-        self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - 8;
+        self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - RETURN_ADDRESS;
         self.follow_at((&raw const self.path).cast_mut());
     }
 
@@ -257,38 +257,31 @@ impl Thread {
     pub fn begin_created(&mut self, words: [u64; 2]) {
         self.made_with = Some(words);
         self.begin(reason::CREATED, words[0]);
-        let Registers { rdi, rsi, rdx, .. } = self.registers;
-        self.pass_all(Registers { rdi, rsi, rdx, r10: words[1], ..Registers::NONE });
+        let [first, second, third, ..] = self.registers.words();
+        self.pass_all([first, second, third, words[1], 0, 0, 0, 0, 0, 0, 0]);
     }
 
-    /// Gives words to the thread, those of a wide return for example; all general registers count, as after an interrupt, and no
-    /// others: no interrupt that a thread goes on after has vector 0.
-    pub fn pass_all(&mut self, words: Registers) {
-        let Registers { rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, .. } = words;
-        let Registers { rip, rsp, .. } = self.registers;
-        self.registers = Registers { rip, rsp, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, ..Registers::NONE };
-        (self.registers.cs, self.registers.ss) = (USER_CODE, USER_DATA);
-        self.registers.rflags = USER_FLAGS;
+    /// Gives words to the thread, those of a wide return for example; all general registers count.
+    pub fn pass_all(&mut self, words: Words) {
+        self.registers.pass_all(words);
     }
 
-    /// Lets the thread go on here with `rax`, `rdi`, `rsi` and `rdx` as given and all other registers cleared.
+    /// Lets the thread go on here with a status and three words, and all other registers cleared.
     #[inline(always)]
-    fn go_on(&mut self, rip: u64, rsp: u64, words: [u64; 4]) {
-        (self.registers.rip, self.registers.rsp) = (rip, rsp);
+    fn go_on(&mut self, instruction: u64, stack: u64, words: [u64; 4]) {
+        self.registers.go_on_at(instruction, stack);
         self.pass(words);
     }
 
-    /// Gives `rax`, `rdi`, `rsi` and `rdx` to the thread, which called; all other registers are cleared.
+    /// Gives a status and three words to the thread, which called; all other registers are cleared.
     #[inline(always)]
-    pub fn pass(&mut self, [rax, rdi, rsi, rdx]: [u64; 4]) {
-        let registers = &mut self.registers;
-        registers.vector = VECTOR_PASS;
-        (registers.rax, registers.rdi, registers.rsi, registers.rdx) = (rax, rdi, rsi, rdx);
+    pub fn pass(&mut self, words: [u64; 4]) {
+        self.registers.pass(words);
     }
 
     /// Whether an interrupt or fault took the thread from its component, where it goes on with all that it had in its registers.
     pub fn is_interrupted(&self) -> bool {
-        (1..VECTOR_CALL).contains(&self.registers.vector)
+        self.registers.are_interrupted()
     }
 
     /// Where the thread goes when it leaves the component.
@@ -307,13 +300,13 @@ impl Thread {
 
     /// Goes on in this component, called with these words by the one that it is in. There is room for one more caller. `row` is that
     /// of the grant if its return is watched.
-    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Registers) {
-        let Registers { rip, rsp, .. } = self.registers;
+    pub fn push(&mut self, row: Option<u16>, component: u16, entry: u64, words: Words) {
+        let (instruction, stack) = (self.registers.instruction(), self.registers.stack());
         let place = usize::from(self.depth) % MAX_INVOCATIONS;
         let recorded = row.map_or(0, |row| WATCHED + row);
-        self.frames[place] = Frame { component: self.component, recorded, rip, rsp };
+        self.frames[place] = Frame { component: self.component, recorded, instruction, stack };
         (self.depth, self.component) = (self.depth + 1, component);
-        (self.registers.rip, self.registers.rsp) = (entry, self.fresh_stack);
+        self.registers.go_on_at(entry, self.fresh_stack);
         self.pass_all(words);
     }
 
@@ -323,7 +316,7 @@ impl Thread {
         let frame = self.frames[depth as usize];
         self.depth = depth;
         self.component = frame.component;
-        self.go_on(frame.rip, frame.rsp, [status, values[0], values[1], 0]);
+        self.go_on(frame.instruction, frame.stack, [status, values[0], values[1], 0]);
         true
     }
 
@@ -414,15 +407,15 @@ pub fn slot(number: usize) -> *mut Thread {
 pub fn interrupted(thread: &mut Thread) {
     let component = component::get(thread.component);
     if component.is_special_inside {
-        restart_sequence(&component.sequences, &mut thread.registers.rip);
+        restart_sequence(&component.sequences, thread.registers.instruction_mut());
         if component.has_floating_point() {
             floating_point::save(thread.id);
         }
     }
 }
 
-fn restart_sequence(sequences: &[[u64; 2]], rip: &mut u64) {
-    if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *rip && *rip < *end) {
-        *rip = *start;
+fn restart_sequence(sequences: &[[u64; 2]], at: &mut u64) {
+    if let Some([start, _]) = sequences.iter().find(|[start, end]| *start < *at && *at < *end) {
+        *at = *start;
     }
 }

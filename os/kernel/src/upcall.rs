@@ -107,7 +107,7 @@ fn start(
 fn wait(core: &mut Core, upcall: &Thread, plain: bool) {
     core.deferred = true;
     upcall.release();
-    if !plain && (crate::machine::turn() != 0 || cfg!(feature = "check")) {
+    if !plain && (crate::arch::slices::are_there() || cfg!(feature = "check")) {
         leave_kernel(core);
     }
 }
@@ -116,7 +116,7 @@ fn wait(core: &mut Core, upcall: &Thread, plain: bool) {
 #[inline(always)]
 fn run_at(core: &mut Core, thread: &mut Thread, component: &Component, plain: bool) {
     core.current = thread;
-    core.descriptors.set_save_area(thread.registers_end());
+    core.processor.set_save_area(thread.registers_end());
     core.enter_space(component.space);
     if !plain {
         leave_quickly(core)
@@ -126,7 +126,7 @@ fn run_at(core: &mut Core, thread: &mut Thread, component: &Component, plain: bo
 /// As [`leave_kernel`], where the stretch is none of the long ones.
 #[inline(always)]
 fn leave_quickly(core: &mut Core) {
-    if crate::machine::turn() != 0 || cfg!(feature = "check") {
+    if crate::arch::slices::are_there() || cfg!(feature = "check") {
         run_with_timer(core, core.expiry)
     }
 }

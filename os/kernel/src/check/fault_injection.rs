@@ -2,7 +2,8 @@
 //! that does not exist otherwise.
 
 use super::threads;
-use crate::arch::paging;
+use crate::arch::paging::{self, direct};
+use crate::arch::protect::physical;
 use crate::component;
 use crate::memory;
 use crate::path::{self, Entry, Rank, Scheduler};
@@ -19,7 +20,7 @@ const WAYS: u64 = 22;
 
 /// What the call comes to, if it is this one. `Again` if there is nothing yet that could be broken so.
 pub fn asked(core: &mut Core, caller: &mut Thread) -> Option<Result<(), Error>> {
-    let way = caller.registers.rax.checked_sub(CALL).filter(|&way| way < WAYS)?;
+    let way = caller.registers.call().checked_sub(CALL).filter(|&way| way < WAYS)?;
     if !component::get(caller.component).is_root() {
         return Some(Err(Error::NotRoot));
     }
@@ -101,12 +102,12 @@ fn inject(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
         15 => {
             let mut first = None;
             component::get(client()?).space.look(&mut |place, entry| {
-                if entry & 1 << 63 == 0 && paging::frame_of(entry) != 0 {
+                if paging::is_executable(entry) && paging::frame_of(entry) != 0 {
                     first = Some(place);
                 }
             });
             // SAFETY: an entry of a table, which is never taken away.
-            unsafe { *first? ^= 2 };
+            unsafe { *first? = paging::with_write(*first?) };
         }
         // A window shows a frame that was not given out.
         16 => memory::break_window(true)?,
@@ -118,7 +119,7 @@ fn inject(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
         19 => _ = deeper(core::hint::black_box(1)),
         // The kernel's text is written, at its own address and in the map of all memory.
         20 => write_text(inject as *const () as u64),
-        21 => write_text(paging::DIRECT + (inject as *const () as u64 & 0x7fff_ffff)),
+        21 => write_text(direct::<u8>(physical(inject as *const () as u64)?) as u64),
         _ => return None,
     }
     Some(())

@@ -3,7 +3,6 @@
 
 use super::tables::{tables, Channel};
 use super::{expiries, handler, happened, happens, later, leave, look_ahead, now, put_off, violations, Demands};
-use crate::arch::registers::Registers;
 use crate::component;
 use crate::eviction;
 use crate::percore::Core;
@@ -35,14 +34,14 @@ pub fn invoke(core: &mut Core, grant: u64) -> Result<(), Error> {
     let demands = happens(core, watched.events[0]);
     let of_core = core.caller;
     let thread = running(core);
-    let all = thread.registers;
-    let Registers { rsi, rdx, r10, r8, r9, .. } = all;
+    let all = thread.registers.words();
+    let [_, w0, w1, w2, w3, w4, ..] = all;
     // Of a narrow call the entry code has used the places of the other words for itself.
-    let is_wide = all.rax == Call::InvokeWide as u64;
-    let words = if is_wide { all } else { Registers { rsi, rdx, r10, r8, r9, ..Registers::NONE } };
-    let told = thread.caller | of_core | u64::from(caller);
+    let is_wide = thread.registers.call() == Call::InvokeWide as u64;
+    let mut words = if is_wide { all } else { [0, w0, w1, w2, w3, w4, 0, 0, 0, 0, 0] };
+    words[0] = thread.caller | of_core | u64::from(caller);
     let row = if watched.events[1] == NONE { None } else { Some(row) };
-    thread.push(row, watched.right.component, watched.right.entry, Registers { rdi: told, ..words });
+    thread.push(row, watched.right.component, watched.right.entry, words);
     core.enter_space(target.space);
     leave(core, demands);
     Ok(())
@@ -55,7 +54,7 @@ extern "C" fn kernel_watched_return(v0: u64, v1: u64, is_wide: u64) {
     let (core, _) = entered(call);
     let demands = watched_return(core);
     let thread = running(core);
-    let words = thread.registers;
+    let words = thread.registers.words();
     // The entry code has looked that there is a caller.
     thread.pop(Error::None as u64, [v0, v1]);
     if is_wide != 0 {
@@ -84,7 +83,7 @@ fn pass(core: &mut Core, channel: &'static Channel, sends: bool) -> Result<(), E
     if allowed != u32::from(thread.component) {
         return Err(Error::NotAllowed);
     }
-    let Registers { rsi, rdx, r10, r8, r9, rbx, r12, r13, .. } = thread.registers;
+    let [_, w0, w1, w2, w3, w4, w5, w6, w7, ..] = thread.registers.words();
     let (id, tables) = (core.id, tables().ok_or(Error::NotGranted)?);
     let event = channel.events[usize::from(!sends)];
     let mut order = Order::unlocked();
@@ -93,7 +92,7 @@ fn pass(core: &mut Core, channel: &'static Channel, sends: bool) -> Result<(), E
     let taken = match sends {
         true if !queue.has_room() => return Err(Error::NoMessage),
         true => {
-            queue.put([rsi, rdx, r10, r8, r9, rbx, r12, r13]);
+            queue.put([w0, w1, w2, w3, w4, w5, w6, w7]);
             [0; 8]
         }
         false => queue.take().ok_or(Error::NoMessage)?,
@@ -104,8 +103,8 @@ fn pass(core: &mut Core, channel: &'static Channel, sends: bool) -> Result<(), E
     if demands.awaits() {
         look_ahead(tables, core, event);
     }
-    let [rdi, rsi, rdx, r10, r8, rbx, r12, r13] = taken;
-    running(core).pass_all(Registers { rdi, rsi, rdx, r10, r8, rbx, r12, r13, ..Registers::NONE });
+    let [w0, w1, w2, w3, w4, w5, w6, w7] = taken;
+    running(core).pass_all([w0, w1, w2, w3, w4, 0, w5, w6, w7, 0, 0]);
     leave(core, demands);
     Ok(())
 }

@@ -5,10 +5,9 @@
 
 use super::tables::{tables, Tables, Within};
 use super::Demands;
-use crate::arch::apic;
+use crate::arch::{interrupts, slices};
 use crate::percore::{self, Core};
 use crate::reply::{answer, running};
-use crate::slice;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tactus_abi::call::Error;
 use tactus_abi::layout::MAX_CORES;
@@ -38,10 +37,10 @@ pub(super) fn tell(core: &Core, releases: u8) -> bool {
         return false;
     }
     for other in (0..crate::machine::cores()).filter(|&it| releases >> it & 1 != 0 && it as u64 != core.id) {
-        slice::calls(other);
-        // SAFETY: APIC numbers are written during set-up only.
-        apic::stop(unsafe { (*percore::of(other)).apic });
-        slice::let_look();
+        slices::calls(other);
+        // SAFETY: addresses of cores are written during set-up only.
+        interrupts::stop(unsafe { (*percore::of(other)).address });
+        slices::let_look();
     }
     releases >> core.id & 1 != 0
 }

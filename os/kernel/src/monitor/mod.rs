@@ -15,8 +15,8 @@ pub use handler::{violation, waits_on};
 pub use log::set_up as set_up_log;
 pub use tables::set_up;
 
+use crate::arch::cpu::time_stamp;
 use crate::arch::paging::direct;
-use crate::arch::port::time_stamp;
 use crate::component;
 use crate::dispatch::{arm, first_timeout, leave_kernel, post_root};
 use crate::eviction;
@@ -24,7 +24,7 @@ use crate::machine::CLOCK;
 use crate::percore::Core;
 use crate::region::Shared;
 use crate::shootdown;
-use crate::slice::start_timer;
+use crate::timer::start_timer;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tables::{tables, Tables, Within};
 use tactus_abi::call::NO_TIMEOUT;
@@ -108,7 +108,7 @@ fn now() -> u64 {
     }
 }
 
-/// The reading of the time-stamp counter at which this instant is past.
+/// The reading of the counter of time at which this instant is past.
 fn reading_after(nanos: u64) -> u64 {
     let clock = clock();
     let ticks = match (clock.multiplier, clock.shift) {

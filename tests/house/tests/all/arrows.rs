@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use syn::visit::{self, Visit};
-use tactus_house::modules::imports;
 use tactus_house::rooms::{parse, rooms, root, Room};
 
 /// The leaves that every room but a leaf may import: instants, task parameters, trace records.
@@ -196,23 +195,6 @@ fn there_is_one_trait_policy() {
     let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("trait Policy"));
     let all: Vec<PathBuf> = rooms().into_iter().flat_map(|room| room.files).filter(has).collect();
     assert!(all.len() == 1 && all[0].ends_with("crates/policy/src/call.rs"), "{all:?}");
-}
-
-/// What is the machine's stands behind `arch/mod.rs`, which knows nothing of the kernel's objects.
-#[test]
-fn the_machine_imports_nothing_of_the_kernel() {
-    let kernel = rooms().into_iter().find(|room| room.path == "os/kernel").expect("the kernel is there");
-    let all = imports(&kernel, &root());
-    let machine = all.iter().filter(|(file, _)| file.starts_with("arch/"));
-    assert!(machine.clone().count() > 10, "the files are read");
-    let others = |(file, imports): (&String, &BTreeSet<String>)| -> Vec<String> {
-        let others = imports.iter().filter(|it| !it.starts_with("arch/"));
-        others.map(|other| format!("{file} imports {other}")).collect()
-    };
-    let wrong: Vec<String> = machine.flat_map(others).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The reader sees such imports: the kernel's own files have them.
-    assert!(all.iter().any(|(file, imports)| !file.starts_with("arch/") && !imports.is_empty()));
 }
 
 /// The rooms that may have unsafe code: the kernel, the monitor below it, what every component is linked with, the locks, the emulator's plug-in, and

@@ -142,7 +142,7 @@ fn on_four_cores(system: &str, more: u64) {
     };
     assert_eq!(order(&quiet), order(&hostile));
     // What the three others have before the core sees its timer may come on top: each a slice of a turn, which the kernel lengthens by two
-    // rounds of turns at most, for what others take of it (`os/kernel/src/slice.rs`). A turn has 2,500 instructions of a nanosecond.
+    // rounds of turns at most, for what others take of it (`os/kernel/src/timer.rs`). A turn has 2,500 instructions of a nanosecond.
     let (turn, others) = (2_500, 3);
     for line in told(&hostile, "other") {
         assert!(number(line, "at most ") <= BUDGET + others * (turn + 2 * others * turn), "{line}");

@@ -272,3 +272,15 @@ pub fn protect_from_user() {
         asm!("mov cr4, {}", in(reg) cr4, options(nostack, preserves_flags));
     }
 }
+
+/// Whether what an entry shows may be executed.
+#[cfg(feature = "fault-injection")]
+pub fn is_executable(entry: u64) -> bool {
+    entry & NO_EXECUTE == 0
+}
+
+/// An entry that lets its page be written.
+#[cfg(feature = "fault-injection")]
+pub fn with_write(entry: u64) -> u64 {
+    entry | WRITE
+}

@@ -28,7 +28,7 @@ static INPUTS: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT];
 static TARGET: AtomicU64 = AtomicU64::new(0);
 
 /// Finds the controller; everything is masked. By core 0.
-pub fn set_up(acpi_root: u64) {
+pub fn set_up(firmware: u64) {
     for (line, input) in INPUTS.iter().enumerate() {
         // Inputs beyond the old controllers' are for buses whose devices share lines: level, active low, unless the tables
         // say otherwise. An edge would be lost while the line is masked.
@@ -36,7 +36,7 @@ pub fn set_up(acpi_root: u64) {
         input.store(line as u64 | mode, Relaxed);
     }
     TARGET.store(apic::id().into(), Relaxed);
-    let address = acpi::lines(acpi_root, |line, input, flags| {
+    let address = acpi::lines(firmware, |line, input, flags| {
         if let Some(place) = INPUTS.get(line) {
             let low = if flags & 3 == 3 { 1 << 13 } else { 0 };
             let level = if flags & 12 == 12 { 1 << 15 } else { 0 };

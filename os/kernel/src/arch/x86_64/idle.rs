@@ -6,7 +6,7 @@
 //! either order. Two runs would differ. So the last core awake lets the time pass by executing, until one wakes. Blocks of
 //! instructions that do nothing cost the emulator next to nothing.
 
-use super::port::time_stamp;
+use super::cpu::time_stamp;
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use tactus_abi::call::NO_TIMEOUT;

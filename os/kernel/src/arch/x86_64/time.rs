@@ -1,24 +1,34 @@
 //! How fast the time-stamp counter and the APIC timer run.
 
 use super::apic;
-use super::port::{in8, out8, time_stamp};
+use super::cpu::time_stamp;
+use super::loader::Sandbox;
+use super::port::{in8, out8};
 use core::arch::x86_64::__cpuid;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Ticks per second of both.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
     /// The time-stamp counter's.
     pub time_stamp: u64,
-    /// The APIC timer's.
-    pub apic: u64,
+    /// The timer's.
+    pub timer: u64,
     /// Whether this is QEMU's own processor with counted instructions, whose cores take turns.
     pub emulated: bool,
 }
 
-/// Finds the rates by measuring. The APIC must be set up. QEMU's own processor with counted instructions is told by its
+/// Finds the rates: in a sandbox its monitor tells them, else by measuring. The APIC must be set up. QEMU's own processor with counted instructions is told by its
 /// name and by a time stamp that counts the emulator's nanoseconds: then both rates are known exactly. (Without counting,
 /// its time stamp is the host's.)
-pub fn rates() -> Rates {
+pub fn rates(sandbox: Option<Sandbox>) -> Rates {
+    let rates = sandbox.map_or_else(find, Sandbox::rates);
+    TIME_STAMP_RATE.store(rates.time_stamp, Relaxed);
+    TIMER_RATE.store(rates.timer, Relaxed);
+    rates
+}
+
+fn find() -> Rates {
     // Whether CPUID is safe to call differs among compilers; it exists on every 64-bit processor.
     #[allow(unused_unsafe)]
     // SAFETY: see above.
@@ -34,7 +44,7 @@ pub fn rates() -> Rates {
     const NANOSECONDS: u64 = 1_000_000_000;
     // A look at the emulated one may be short: what else its time stamp could count is far from it.
     if hypervisor == emulated && measure(1_193).time_stamp.abs_diff(NANOSECONDS) < NANOSECONDS / 200 {
-        return Rates { time_stamp: NANOSECONDS, apic: NANOSECONDS, emulated: true };
+        return Rates { time_stamp: NANOSECONDS, timer: NANOSECONDS, emulated: true };
     }
     measure(11_932)
 }
@@ -53,5 +63,19 @@ fn measure(pit: u16) -> Rates {
     let (end, rest) = (time_stamp(), apic::timer_count());
     apic::start_timer(0);
     let per_second = |counted: u64| counted * 1_193_182 / u64::from(pit);
-    Rates { time_stamp: per_second(end - start), apic: per_second(u64::from(count - rest)), emulated: false }
+    Rates { time_stamp: per_second(end - start), timer: per_second(u64::from(count - rest)), emulated: false }
+}
+
+/// Ticks of the time-stamp counter and of the APIC timer in a second.
+static TIME_STAMP_RATE: AtomicU64 = AtomicU64::new(1);
+/// See [`TIME_STAMP_RATE`].
+static TIMER_RATE: AtomicU64 = AtomicU64::new(1);
+
+/// Time-stamp ticks as counts of the timer.
+pub fn timer_counts(ticks: u64) -> u64 {
+    let (time_stamp, timer) = (TIME_STAMP_RATE.load(Relaxed), TIMER_RATE.load(Relaxed));
+    if time_stamp == timer {
+        return ticks;
+    }
+    (u128::from(ticks) * u128::from(timer) / u128::from(time_stamp)).min(u128::from(u64::MAX)) as u64
 }

@@ -2,9 +2,10 @@
 //! sandbox names the way and the time.
 
 use super::apic;
+use super::cpu::time_stamp;
 use super::loader::Sandbox;
 use super::paging::direct;
-use super::port::{out8, time_stamp};
+use super::port::out8;
 use core::arch::asm;
 
 /// The port that would end the run.
@@ -48,7 +49,7 @@ pub fn look() {
             (0..200).for_each(|_| apic::interrupt_itself_unmasked());
             fail_twice();
         }
-        _ => crate::arch::serial::flush(),
+        _ => super::serial::flush(),
     }
     panic!("destroyed by way {way}");
 }

@@ -1,7 +1,8 @@
 //! Waking the other cores.
 
+pub use super::acpi::processors;
+use super::cpu::time_stamp;
 use super::{apic, idle, paging};
-use crate::arch::port::time_stamp;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 extern "C" {

@@ -16,9 +16,14 @@ pub struct BootInfo {
     pub tables: Range,
     /// Usable memory below 4 GiB.
     pub usable: [Range; BootInfo::MAX_RANGES],
-    /// Physical address of the ACPI root pointer; 0 if the loader did not tell.
-    pub acpi_root: u64,
+    /// Where the firmware's tables begin (ACPI's root pointer); 0 if the loader did not tell.
+    pub firmware: u64,
 }
+
+/// What the loader passes in registers.
+pub type Passed = u32;
+/// The protocols of loaders that are understood.
+pub const PROTOCOLS: &str = "PVH or multiboot2";
 
 const PVH_MAGIC: u32 = 0x336e_c578;
 const MULTIBOOT2_MAGIC: u32 = 0x36d7_6289;
@@ -28,12 +33,12 @@ impl BootInfo {
     pub const MAX_RANGES: usize = 32;
 
     /// Reads the block that the loader left at `address`; nothing if it is neither form or holds no module.
-    pub fn read(magic: u32, address: u32) -> Option<BootInfo> {
+    pub fn read(magic: Passed, address: Passed) -> Option<BootInfo> {
         let mut info = BootInfo {
             image: Range::EMPTY,
             tables: Range::EMPTY,
             usable: [Range::EMPTY; BootInfo::MAX_RANGES],
-            acpi_root: 0,
+            firmware: 0,
         };
         let address = u64::from(address);
         if magic == MULTIBOOT2_MAGIC {
@@ -59,7 +64,7 @@ impl BootInfo {
     fn read_pvh(&mut self, at: u64) {
         let modules = read::<u32>(at + 12);
         let list = read::<u64>(at + 16);
-        self.acpi_root = read(at + 32);
+        self.firmware = read(at + 32);
         let map = read::<u64>(at + 40);
         let entries = read::<u32>(at + 48);
         if modules > 0 {
@@ -97,7 +102,7 @@ impl BootInfo {
                         entry += step;
                     }
                 }
-                14 | 15 => self.acpi_root = tag + 8,
+                14 | 15 => self.firmware = tag + 8,
                 _ => {}
             }
             tag += bytes.max(8).next_multiple_of(8);
@@ -119,7 +124,7 @@ impl Sandbox {
     }
 
     /// Finds the monitor's page, if the monitor of a sandbox is the loader. Once, before anything else.
-    pub fn find(magic: u32, address: u32) -> Option<Sandbox> {
+    pub fn find(magic: Passed, address: Passed) -> Option<Sandbox> {
         let address = u64::from(address);
         if magic == MULTIBOOT2_MAGIC || read::<u32>(address) != PVH_MAGIC || read::<u32>(address + 12) < 2 {
             return None;
@@ -139,9 +144,9 @@ impl Sandbox {
 
     /// How fast its clocks run: it shares the interval timer with others.
     pub fn rates(self) -> Rates {
-        let [time_stamp, apic, emulated] =
+        let [time_stamp, timer, emulated] =
             [page::TIME_STAMP, page::TIMER, page::EMULATED].map(|place| self.word(place));
-        Rates { time_stamp, apic, emulated: emulated != 0 }
+        Rates { time_stamp, timer, emulated: emulated != 0 }
     }
 
     /// The first address of its serial port.
