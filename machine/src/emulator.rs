@@ -1,4 +1,4 @@
-//! The emulated PC: finding QEMU, and the command line that makes a run reproducible.
+//! The emulated machine: finding QEMU, and the command line that makes a run reproducible.
 //!
 //! Instructions are counted (`-icount`), nothing sleeps in real time, the clock starts at a fixed date, devices that are
 //! not needed are left out. Where processors are to execute at the same time ([`Execution::Concurrent`]), nothing is counted and no
@@ -8,6 +8,7 @@
 //! The emulator works in the folder of the results and is told the plain names of the files there: a path with a comma in it
 //! would be taken apart by some of its options.
 
+use super::arch::emulator::{exit_device, processor, PACKAGE, PROGRAM};
 use super::supervised;
 use super::symbols::entry;
 use rustix::fs::{memfd_create, MemfdFlags};
@@ -18,23 +19,16 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The name of the program.
-const PROGRAM: &str = "qemu-system-x86_64";
+pub use super::arch::emulator::{status_of_exit, Board, MOST_MEMORY};
 
 /// The oldest version that will do: counted instructions and plug-ins behave from there on.
 pub const OLDEST: (u32, u32) = (7, 2);
-
-/// Memory above this would be split by the PC's hole below 4 GiB, and an address would no longer be a place in the file.
-pub const MOST_MEMORY: u64 = 2 << 30;
 
 /// The image with components and plan, in the folder of the results.
 pub const IMAGE: &str = "system.img";
 
 /// What the serial port says, in the folder of the results.
 pub const LOG: &str = "run.log";
-
-/// The port at which the guest ends the emulator; see [`status_of_exit`].
-pub const EXIT_PORT: u16 = 0xf4;
 
 /// An emulator that will do.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +52,7 @@ impl fmt::Display for Missing {
             Missing::Absent(why) => write!(
                 f,
                 "no emulator: {PROGRAM} {why}. Start through ./tactus, which installs it, or run: \
-                 apt-get install qemu-system-x86"
+                 apt-get install {PACKAGE}"
             ),
             Missing::Old(version) => {
                 write!(f, "{PROGRAM} is version {version}; needed is {}.{} or later", OLDEST.0, OLDEST.1)
@@ -106,7 +100,7 @@ pub enum Execution {
 /// One start of the machine.
 #[derive(Clone, Debug)]
 pub struct Boot {
-    /// The kernel, an ELF file with a PVH entry note.
+    /// The kernel, an ELF file in the form that the emulator boots.
     pub kernel: PathBuf,
     /// The folder of the results: it holds [`IMAGE`], and gets [`LOG`].
     pub folder: PathBuf,
@@ -120,40 +114,15 @@ pub struct Boot {
     pub board: Board,
     /// Further devices: words of the command line. Paths in it begin in `folder`.
     pub devices: Vec<String>,
-    /// The monitor that runs the kernel in guest mode, an ELF file with a PVH entry note; without one the kernel has the machine. If it is
-    /// `kernel` itself, the kernels are in the image.
+    /// The monitor that runs the kernel in guest mode, in the same form; without one the kernel has the machine. If it is `kernel` itself, the
+    /// kernels are in the image.
     pub monitor: Option<PathBuf>,
     /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUGIN`, if it does.
     pub plug_in: Option<OsString>,
 }
 
-/// The boards that are emulated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Board {
-    /// Of 1996: all that a run without devices needs, and the quickest to start.
-    #[default]
-    Pc,
-    /// Of 2007: its event timer may interrupt on lines 16 to 23.
-    Q35,
-}
-
-/// Only what the emulator has in every version; the kernel probes for each and goes without.
-const PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip";
-/// The same with virtualisation and nested paging.
-const SANDBOXED_PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip,+svm,+npt";
-
 /// The variable of the environment that names a plug-in of the emulator with its options, such as the probe.
 const PLUG_IN: &str = "TACTUS_PLUGIN";
-
-impl Board {
-    /// The emulator's name for it.
-    fn name(self) -> &'static str {
-        match self {
-            Board::Pc => "pc",
-            Board::Q35 => "q35",
-        }
-    }
-}
 
 impl Boot {
     /// The guest's memory, all zero: a file that has no name and goes with the last process that has it open.
@@ -192,12 +161,12 @@ impl Boot {
             .args(["-machine", &format!("{},memory-backend=ram", self.board.name())])
             .args(["-object", &format!("memory-backend-file,id=ram,size={size},share=on,mem-path=/proc/self/fd/0")])
             .args(["-m", &format!("size={size}B")])
-            .args(["-cpu", if self.monitor.is_some() { SANDBOXED_PROCESSOR } else { PROCESSOR }])
+            .args(["-cpu", processor(self.monitor.is_some())])
             .args(["-smp", &cores.to_string()])
             .args(execution)
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
             .args(["-serial", &format!("file:{LOG}")])
-            .args(["-device", &format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")])
+            .args(exit_device())
             .args(&self.devices)
             .args(
                 self.plug_in
@@ -224,13 +193,6 @@ impl Boot {
     }
 }
 
-/// What the guest wrote to [`EXIT_PORT`], from the emulator's exit status; nothing if it ended in another way. The
-/// device turns the value `n` into the status `2n + 1`, so an even status is the emulator's own. So is 1, for trouble
-/// with its command line; the guest never writes 0.
-pub fn status_of_exit(status: i32) -> Option<u32> {
-    (status > 1 && status & 1 == 1).then_some((status >> 1) as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,13 +204,5 @@ mod tests {
         assert_eq!(version("QEMU emulator version 10.0.0"), Some(("10.0.0".into(), (10, 0))));
         assert_eq!(version("something else"), None);
         assert_eq!(version(""), None);
-    }
-
-    #[test]
-    fn only_odd_statuses_above_one_come_from_the_guest() {
-        assert_eq!(status_of_exit(0), None);
-        assert_eq!(status_of_exit(1), None);
-        assert_eq!(status_of_exit(33), Some(16));
-        assert_eq!(status_of_exit(34), None);
     }
 }

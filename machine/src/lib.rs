@@ -2,6 +2,7 @@
 //! its trace. Nothing here writes to a terminal: whoever waits is told by what he hands in.
 #![forbid(unsafe_code)]
 
+mod arch;
 pub mod boot;
 pub mod build;
 pub mod console;
@@ -26,8 +27,4 @@ pub mod symbols;
 pub mod toolchain;
 pub mod watch;
 
-/// The bare machine that kernel and components are compiled for.
-pub const TARGET: &str = "x86_64-unknown-none";
-
-/// The target of components with floating point.
-pub const FLOATING_POINT_TARGET: &str = "x86_64-unknown-linux-gnu";
+pub use arch::{FLOATING_POINT_TARGET, TARGET};

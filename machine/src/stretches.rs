@@ -8,6 +8,7 @@
 //! the core goes on. Only if a block that branches to itself comes to nothing, that cannot be told from one round more: so a count
 //! may be too large by a round of a loop, and is never too small.
 
+use super::arch::instructions;
 use super::symbols::{labels, plain, Labels};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -17,8 +18,6 @@ use std::path::Path;
 use std::process::Command;
 use tactus_abi::shared::cause::{Cause, INTERRUPT};
 
-/// Where the kernel's code lies.
-const KERNEL: &str = "0xffffffff80100000..0xffffffff80ffffff";
 /// The file of results that the counts are written to.
 pub const FILE: &str = "stretches.txt";
 
@@ -29,7 +28,7 @@ pub fn wanted() -> bool {
 
 /// Lets the emulator tell what it executes of the kernel, on its standard output.
 pub fn ask(command: &mut Command) {
-    command.args(["-d", "in_asm,exec,nochain", "-dfilter", KERNEL, "-D", "/dev/stdout"]);
+    command.args(["-d", "in_asm,exec,nochain", "-dfilter", instructions::KERNEL, "-D", "/dev/stdout"]);
 }
 
 /// A block of instructions.
@@ -52,16 +51,16 @@ impl Block {
 
     /// Interrupts are on after it.
     fn ends(&self) -> bool {
-        matches!(self.name(), "sysretq" | "sysret" | "iretq" | "sti" | "hlt")
+        instructions::lets_interrupt(self.name())
     }
 
     /// Whether its last instruction may go there.
     fn leads_to(&self, place: u64) -> bool {
-        if self.name().starts_with("rep") {
+        if instructions::repeats(self.name()) {
             return self.at.last() == Some(&place);
         }
         let target = self.last.split_whitespace().nth(1).and_then(number);
-        self.name().starts_with('j') && target == Some(place)
+        instructions::jumps(self.name()) && target == Some(place)
     }
 
     /// How many of its instructions were executed if the core goes on there.
@@ -227,8 +226,8 @@ pub fn read(log: impl Read, kernel: &Path) -> io::Result<String> {
 
 /// What the kernel was entered for, in words.
 fn why(entry: &str, stretch: &Stretch, labels: &Labels, kernel: &Path) -> String {
-    if let Some(vector) = entry.strip_prefix("trap_").and_then(|it| it.parse::<u64>().ok()) {
-        return Cause(INTERRUPT + vector).to_string();
+    if let Some(number) = entry.strip_prefix("trap_").and_then(|it| it.parse::<u64>().ok()) {
+        return Cause(INTERRUPT + number).to_string();
     }
     let through: Vec<&str> =
         stretch.places.keys().filter_map(|at| labels.range(..=at).next_back()).map(|it| it.1.as_str()).collect();

@@ -177,7 +177,7 @@ impl Toolchain {
             command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
         }
         if self.linker == Linker::System {
-            command.env("CARGO_TARGET_X86_64_UNKNOWN_NONE_LINKER", "ld.lld");
+            command.env(variable(TARGET, "LINKER"), "ld.lld");
         }
         command
     }
@@ -195,7 +195,7 @@ impl Toolchain {
         // The linker stands here and not under its own key, which would hold for build scripts as well.
         let flags =
             format!("--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld");
-        command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags);
+        command.env(variable(FLOATING_POINT_TARGET, "RUSTFLAGS"), flags);
         // As on the bare target, whatever the crate's profile says: there is nobody to unwind for.
         command.env("CARGO_PROFILE_RELEASE_PANIC", "abort");
         command
@@ -215,6 +215,11 @@ impl Toolchain {
         }
         command
     }
+}
+
+/// The variable by which cargo is told something of a target.
+fn variable(target: &str, what: &str) -> String {
+    format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
 }
 
 fn has_compiled_core(folder: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! Why an image cannot be built: which program, which value, which limit, and what to do about it.
 
+use crate::arch::TARGET;
 use std::fmt;
 use std::path::PathBuf;
 use tactus_abi::layout::{INFO, MAX_GRANTS, MAX_INVOCATIONS, PROGRAM};
@@ -326,7 +327,7 @@ impl fmt::Display for ProgramError {
         match self {
             ProgramError::NotElf(reason) => write!(f, "not an ELF file that can be read: {reason}"),
             ProgramError::WrongMachine(found) => {
-                write!(f, "built for another machine ({found}); build it for x86_64-unknown-none")
+                write!(f, "built for another machine ({found}); build it for {TARGET}")
             }
             ProgramError::NotFixed(what) => write!(
                 f,

@@ -6,11 +6,11 @@
 //! where, and why, is told in `os/image/README.md`.
 #![forbid(unsafe_code)]
 
+mod arch;
 mod build;
 mod channels;
 mod colours;
 mod error;
-mod iso;
 mod late;
 mod layout;
 mod monitors;
@@ -26,9 +26,9 @@ mod slots;
 mod verify;
 mod wire;
 
+pub use arch::iso::{iso, IsoError};
 pub use build::{build, fits, TURN_INSTRUCTIONS};
 pub use error::{ImageError, ProgramError};
-pub use iso::{iso, IsoError};
 pub use packed::PackedProgram;
 pub use parsed::Parsed;
 pub use size::{expected_records, SCHEDULER_HEAP, SYSTEM_STACK, USER_HEAP, USER_STACK};

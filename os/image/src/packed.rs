@@ -1,8 +1,9 @@
 //! The program of a package: what of an ELF file is loaded, and nothing else of it.
 
+use crate::arch::ELF_MACHINE;
 use crate::program::{Program, Rights, Stretch};
 use crate::ProgramError;
-use object::elf::{EM_X86_64, ET_EXEC, PF_R, PF_W, PF_X, PT_LOAD};
+use object::elf::{ET_EXEC, PF_R, PF_W, PF_X, PT_LOAD};
 use tactus_abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
 
 /// Lengths of an ELF file's header, and of a segment's.
@@ -53,7 +54,7 @@ fn contents(stretch: &Stretch) -> &[u8] {
 fn bare(program: &Program) -> Vec<u8> {
     let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let segments = program.stretches.len();
-    for half in [ET_EXEC.0, EM_X86_64.0] {
+    for half in [ET_EXEC.0, ELF_MACHINE] {
         file.extend(half.to_le_bytes());
     }
     file.extend(1_u32.to_le_bytes());

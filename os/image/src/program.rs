@@ -1,7 +1,8 @@
 //! A program as it lies in memory: read from an ELF file, checked, cut into stretches of pages with one set of rights.
 
+use crate::arch::ELF_MACHINE;
 use crate::ProgramError;
-use object::elf::{EM_X86_64, ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD};
+use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object, ObjectSymbol};
 use std::collections::BTreeMap;
@@ -186,7 +187,7 @@ fn open(file: &[u8]) -> Result<ElfFile64<'_, Endianness>, ProgramError> {
     }
     let elf = ElfFile64::<Endianness>::parse(file).map_err(not_elf)?;
     let (header, endian) = (elf.elf_header(), elf.endian());
-    if header.e_machine(endian) != EM_X86_64 || endian != Endianness::Little {
+    if header.e_machine(endian).0 != ELF_MACHINE || endian != Endianness::Little {
         return Err(ProgramError::WrongMachine(format!("ELF machine {}", header.e_machine(endian))));
     }
     match header.e_type(endian) {

@@ -1,9 +1,9 @@
 //! Slots: what the component is that a program comes into, and what its loader is told.
 
+use crate::arch::ELF_MACHINE;
 use crate::size::USER_STACK;
 use crate::wire::{stored, Stored};
 use crate::{ImageError, SlotSupply};
-use object::elf::EM_X86_64;
 use tactus_abi::image::role;
 use tactus_abi::layout::{MAX_THREADS, PAGE, WINDOW_PAGES};
 use tactus_abi::shared::{restart, ComponentCard};
@@ -78,7 +78,7 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
             keys: slot.keys.len() as u32,
             first_right: rights.len() as u32,
             rights: uses.len() as u32,
-            processor: EM_X86_64.0.into(),
+            processor: ELF_MACHINE.into(),
         });
         keys.extend(slot.keys.iter().flatten());
         rights.extend(uses.iter().map(|grant| RightCard { name: label(&grant.name) }));

@@ -10,6 +10,10 @@ use tactus_house::rooms::{rooms, root, Room};
 const ROOMS: &[(&str, &[&str])] = &[
     // The interface of counters; who gives up; the rest of taking and releasing a lock that others want.
     ("os/rt", &["crate::counters", "crate::calls::give_up", "crate::lock"]),
+    // Nothing: what it needs is the trait beside the folders.
+    ("os/kernel", &[]),
+    ("os/image", &[]),
+    ("machine", &[]),
 ];
 
 /// Words that are x86's, as they stand in code, in assembly and in comments.
@@ -137,10 +141,15 @@ const WORDS: &[&str] = &[
     "AMD",
     "GenuineIntel",
     "AuthenticAMD",
+    "EM_X86_64",
+    "qemu-system-x86_64",
+    "qemu64",
+    "isa-debug-exit",
+    "grub-mkrescue",
 ];
 
 /// The same in more than one word.
-const PHRASES: &[&str] = &["asm!", "core::arch", "std::arch", "time-stamp counter"];
+const PHRASES: &[&str] = &["asm!", "core::arch", "std::arch", "time-stamp counter", "arch::processor"];
 
 /// The x86 things that a text names.
 fn named(text: &str) -> BTreeSet<&'static str> {
@@ -159,7 +168,9 @@ fn files(room: &Room) -> [Texts; 2] {
     let source = root().join(&room.path).join("src");
     let all = room.files.iter().map(|file| {
         let inside = file.strip_prefix(&source).unwrap_or(file).to_string_lossy().into_owned();
-        (inside, fs::read_to_string(file).expect("the file was listed"))
+        let text = fs::read_to_string(file).expect("the file was listed");
+        // What tests say of the machine that they run on is theirs.
+        (inside, text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default().to_string())
     });
     let (inside, outside) =
         all.filter(|(file, _)| file != "arch/mod.rs").partition(|(file, _)| file.starts_with("arch/"));
@@ -175,7 +186,7 @@ fn nothing_outside_arch_names_a_processors_own() {
     let mut wrong = Vec::new();
     for (name, _) in ROOMS {
         let [inside, outside] = files(&of(name));
-        assert!(inside.len() > 3 && outside.len() > 3, "{name}: the files are read");
+        assert!(inside.len() > 1 && outside.len() > 3, "{name}: the files are read");
         for (file, text) in outside {
             for (number, line) in text.lines().enumerate() {
                 wrong.extend(named(line).iter().map(|word| format!("{name}/src/{file}:{}: {word}", number + 1)));
