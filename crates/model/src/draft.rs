@@ -362,7 +362,15 @@ pub(crate) struct DraftLoad {
     pub subject: String,
     pub at: Given<Duration>,
     pub slot: Given<String>,
-    pub package: Option<Given<DraftPackage>>,
+    pub what: DraftLoadKind,
+}
+
+/// What is to be done to a slot.
+pub(crate) enum DraftLoadKind {
+    Load(Given<DraftPackage>),
+    Unload,
+    Save,
+    Restore,
 }
 
 /// A package, as it is in its file.

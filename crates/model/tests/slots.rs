@@ -150,7 +150,40 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     ("[[unload]]", "[[change]]\nat = \"5 ms\"\nremove = \"work\"\n[[unload]]", 33, "alters the system beside it"),
     ("[[unload]]", "[[resource]]\nname = \"bus\"\nprotocol = \"ceiling\"\n[[unload]]", 33, "keeps cores from others"),
     ("[[unload]]", "[[unload]]\nwhy = 1", 42, "\"why\""),
+    (
+        "[[unload]]\nat = \"60 ms\"",
+        "[[save]]\nat = \"6 ms\"",
+        41,
+        "nothing is loaded into slot \"guest\" before; write a [[load]] with an earlier at",
+    ),
+    ("[[unload]]", "[[restore]]", 41, "nothing is saved of slot \"guest\" before; write a [[save]] with an earlier at"),
+    ("[[unload]]", "[[save]]\nas = \"name\"", 42, "\"as\""),
+    ("[[unload]]", "[[restore]]\nfrom = \"name\"", 42, "\"from\""),
+    ("[[unload]]", "[[save]]\nslot = \"guest\"\n[[unload]]", 41, "\"at\" is missing"),
+    ("[[unload]]", "[[restore]]\nat = \"3 ms\"\n[[unload]]", 41, "\"slot\" is missing"),
+    ("[[unload]]", "[[save]]\nat = \"3 s\"\nslot = \"guest\"\n[[unload]]", 42, "not before the end of the run"),
+    ("[[unload]]", "[[save]]\nat = \"3 ms\"\nslot = \"gest\"\n[[unload]]", 43, "did you mean \"guest\"?"),
+    (
+        "[[unload]]",
+        "[[save]]\nat = \"3 ms\"\nslot = \"fills\"\n[[unload]]",
+        43,
+        "only what is in a slot is saved; describe a",
+    ),
+    ("[[unload]]", "[[restore]]\nat = 3\nslot = \"guest\"\n[[unload]]", 42, "at"),
 ];
+
+#[test]
+fn what_is_saved_fits_a_snapshot_and_has_room_in_the_pool() {
+    let last = "[[save]]\nat = \"90 ms\"\nslot = \"guest\"\n[[restore]]\nat = \"95 ms\"\nslot = \"guest\"\n";
+    let text = format!("{FILE}\n{last}");
+    let (with, without) = (read(&text).expect("a system"), read(FILE).expect("a system"));
+    let saved = with.slots[0].extent(64).pages();
+    assert_eq!(saved, 64 + 2 * 4 + 4 + 1);
+    assert!(with.platform.pool >= without.platform.pool.min(saved * 4096) && with.platform.pool >= (64 + saved) * 4096);
+    let heap = text.replace("heap = \"16 KiB\"", "heap = \"8 MiB\"");
+    let said = read(&heap).expect_err("accepted");
+    assert!(said.contains("pages to save, and 1024 is the most; lower memory, heap or tasks"), "{said}");
+}
 
 #[test]
 fn what_slots_cannot_be_is_refused_on_its_line_with_a_remedy() {

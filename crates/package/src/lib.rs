@@ -15,6 +15,7 @@ pub mod manifest;
 pub mod program;
 mod refusal;
 pub mod slot;
+pub mod snapshot;
 mod wire;
 #[cfg(feature = "write")]
 pub mod write;

@@ -92,6 +92,10 @@ struct Inside {
     pages: Option<u64>,
     /// The greatest sequence number that was there.
     newest: u64,
+    /// The load of the program that is there, or was there last, by its place in [`System::loads`].
+    load: usize,
+    /// That of the program that was saved last, and its pages.
+    saved: Option<(usize, u64)>,
 }
 
 /// What becomes of each load, in the order of [`System::loads`], and what the loader does for it; nothing if there is no loader.
@@ -99,21 +103,45 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
     let (_, task) = system.loader()?;
     let mut inside = vec![Inside::default(); system.slots.len()];
     let (mut steps, mut planned) = (Vec::new(), Vec::new());
-    for it in &system.loads {
+    for (n, it) in system.loads.iter().enumerate() {
         let (slot, inside) = (&system.slots[it.slot], &mut inside[it.slot]);
+        let offer = &offers[it.slot];
         let (taken, plan) = match (&it.what, inside.pages) {
             (LoadKind::Load { bytes, .. }, None) => {
-                let rights = rights(system, slot);
-                let least = if slot.older { 0 } else { inside.newest };
-                let keys: Vec<TrustedKey> = slot.keys.iter().filter_map(|key| TrustedKey::new(*key)).collect();
-                let offered = offers[it.slot].judged(slot, &rights, least);
-                let outcome = load::steps(bytes, slot.set_back_steps(), &keys, &offered, Work::OF_AN_ADMISSION);
+                let outcome = outcome(system, slot, offer, inside.newest, bytes);
                 if let Ok((manifest, pages)) = &outcome.result {
-                    *inside = Inside { pages: Some(*pages), newest: inside.newest.max(manifest.sequence_number) };
+                    let newest = inside.newest.max(manifest.sequence_number);
+                    *inside = Inside { pages: Some(*pages), newest, load: n, ..*inside };
                 }
-                judged(slot, &offers[it.slot], outcome)
+                judged(slot, offer, outcome)
             }
-            (LoadKind::Load { .. }, Some(_)) => refused(SlotRefusal::Full),
+            (LoadKind::Load { .. } | LoadKind::Restore, Some(_)) => refused(SlotRefusal::Full),
+            (LoadKind::Save, Some(pages)) => {
+                (inside.pages, inside.saved) = (None, Some((inside.load, pages)));
+                let (mut taken, _) = judged(slot, offer, of_load(system, slot, offer, inside, inside.load));
+                if let SlotTold::Loaded(tasks) = taken.told {
+                    taken.told = SlotTold::Saved(tasks);
+                }
+                (taken.steps, taken.rest) = (1, slot.extent(pages).save_steps() - 1);
+                (taken, PlannedLoad { program: None, tasks: Vec::new(), refused: None })
+            }
+            (LoadKind::Restore, None) => match inside.saved {
+                None => refused(SlotRefusal::Unsaved),
+                Some((load, pages)) => {
+                    let (mut taken, plan) = judged(slot, offer, of_load(system, slot, offer, inside, load));
+                    let extent = slot.extent(pages);
+                    match taken.told {
+                        SlotTold::Loaded(tasks) => {
+                            (inside.pages, inside.load) = (Some(pages), load);
+                            taken.told = SlotTold::Restored(tasks);
+                            taken.steps = extent.restore_steps(taken.steps);
+                        }
+                        // An older one than what was there since.
+                        _ => taken.steps += extent.verify_steps(),
+                    }
+                    (taken, plan)
+                }
+            },
             (LoadKind::Unload, Some(pages)) => {
                 inside.pages = None;
                 let rest = load::unload_steps(pages) - 1;
@@ -122,7 +150,7 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
                     PlannedLoad { program: None, tasks: Vec::new(), refused: None },
                 )
             }
-            (LoadKind::Unload, None) => refused(SlotRefusal::Empty),
+            (LoadKind::Unload | LoadKind::Save, None) => refused(SlotRefusal::Empty),
         };
         steps.push(SlotLoad {
             at: it.at,
@@ -136,6 +164,23 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
     let own = &system.tasks[task];
     let steps = LoaderSteps { task: TaskId(task as u16), offset: own.offset, period: own.period, loads: steps };
     Some((steps, planned))
+}
+
+/// What becomes of a package in the slot.
+fn outcome<'b>(system: &System, slot: &Slot, offer: &SlotOffer, newest: u64, bytes: &'b [u8]) -> Outcome<'b> {
+    let rights = rights(system, slot);
+    let least = if slot.older { 0 } else { newest };
+    let keys: Vec<TrustedKey> = slot.keys.iter().filter_map(|key| TrustedKey::new(*key)).collect();
+    let offered = offer.judged(slot, &rights, least);
+    load::steps(bytes, slot.set_back_steps(), &keys, &offered, Work::OF_AN_ADMISSION)
+}
+
+/// As [`outcome`], of the package of a load that was before.
+fn of_load<'s>(system: &'s System, slot: &Slot, offer: &SlotOffer, inside: &Inside, load: usize) -> Outcome<'s> {
+    match &system.loads[load].what {
+        LoadKind::Load { bytes, .. } => outcome(system, slot, offer, inside.newest, bytes),
+        LoadKind::Unload | LoadKind::Save | LoadKind::Restore => unreachable!("a program comes with a package"),
+    }
 }
 
 /// What the loader does for a load.

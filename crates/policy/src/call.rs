@@ -48,6 +48,11 @@ pub enum SlotAction {
     Load,
     /// The program was unloaded: pending jobs are dropped, and no more are released until the next load.
     Unload,
+    /// As [`SlotAction::Unload`], and how long each of its tasks had until its next release is kept: no time, if it has a job under way.
+    Save,
+    /// As [`SlotAction::Load`], of what was saved: each task has its next release as long after now as it had when it was saved,
+    /// and the values that it had if it was told none.
+    Restore,
     /// Nothing: a load or an unload was refused.
     Refuse(SlotRefusal),
 }

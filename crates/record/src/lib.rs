@@ -130,9 +130,10 @@ pub enum EventKind {
     /// value (ns, or a priority of which the larger is more urgent). Before [`EventKind::SlotLoaded`], in the same entry.
     SlotTask = 46,
     /// A program was loaded into a slot: its tasks begin with the values that were told before. `job`: the slot's number. `arg`: the number of
-    /// the load, in the order of the system file.
+    /// the load, in the order of the system file. `level` byte: 1 if it goes on from what was saved, else 0.
     SlotLoaded = 47,
     /// The program of a slot was unloaded, and its jobs are dropped. `job`: the slot's number. `arg`: the number of the load.
+    /// `level` byte: 1 if what it was is saved, else 0.
     SlotUnloaded = 48,
     /// A load or unload was refused and changed nothing. `job`: the slot's number. `arg`: the number of the load. `level` byte: why:
     /// [`SlotRefusal`].

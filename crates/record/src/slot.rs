@@ -56,6 +56,12 @@ pub enum SlotRefusal {
     Unschedulable = 9,
     /// Memory or threads of the slot could not be had.
     Resources = 10,
+    /// A thread of it is in a service of another component, or it was stopped: it cannot be saved as it is now.
+    Unsavable = 12,
+    /// Nothing was saved of the slot.
+    Unsaved = 13,
+    /// What was saved is not what it was.
+    Damaged = 14,
 }
 
 impl SlotRefusal {
@@ -73,6 +79,9 @@ impl SlotRefusal {
             8 => SlotRefusal::Right,
             9 => SlotRefusal::Unschedulable,
             10 => SlotRefusal::Resources,
+            12 => SlotRefusal::Unsavable,
+            13 => SlotRefusal::Unsaved,
+            14 => SlotRefusal::Damaged,
             _ => return None,
         })
     }
@@ -91,6 +100,9 @@ impl SlotRefusal {
             SlotRefusal::Right => "it wants what it may not have there",
             SlotRefusal::Unschedulable => "its tasks could miss deadlines there",
             SlotRefusal::Resources => "the slot's memory or threads could not be had",
+            SlotRefusal::Unsavable => "it cannot be saved there",
+            SlotRefusal::Unsaved => "nothing was saved of the slot",
+            SlotRefusal::Damaged => "what was saved is damaged",
         }
     }
 }

@@ -43,7 +43,7 @@ impl Loader {
         let SlotLoad { slot, told, .. } = load;
         let record = |kind, level, task, job, arg| Record { time: now, arg, job, task, kind, level, core, ticket: 0 };
         let (kind, level, action) = match told {
-            SlotTold::Loaded(tasks) => {
+            SlotTold::Loaded(tasks) | SlotTold::Restored(tasks) => {
                 for task in tasks {
                     let values = values(task);
                     self.demands.insert(task.task, task.demand);
@@ -54,9 +54,13 @@ impl Loader {
                         each(told, (value == SlotValue::Priority).then_some(input));
                     }
                 }
-                (EventKind::SlotLoaded, 0, SlotAction::Load)
+                match told {
+                    SlotTold::Restored(_) => (EventKind::SlotLoaded, 1, SlotAction::Restore),
+                    _ => (EventKind::SlotLoaded, 0, SlotAction::Load),
+                }
             }
             SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, SlotAction::Unload),
+            SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, SlotAction::Save),
             SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, SlotAction::Refuse(*why)),
         };
         let input = Input::Slot { slot: *slot, load: number as u16, action };

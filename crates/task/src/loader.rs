@@ -43,6 +43,10 @@ pub enum SlotTold {
     Loaded(Vec<SlotTaskValues>),
     /// The program ends.
     Unloaded,
+    /// The program ends, and what it was is kept. If it turns out that it cannot be saved, it goes on with these tasks.
+    Saved(Vec<SlotTaskValues>),
+    /// What was saved goes on, with these tasks; or it is refused, since it is damaged.
+    Restored(Vec<SlotTaskValues>),
     /// It is refused.
     Refused(SlotRefusal),
 }

@@ -13,6 +13,9 @@ use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_task::Bound;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
+/// The `arg` of a [`EventKind::Dropped`] whose program was unloaded.
+const DROPPED_UNLOADED: u64 = 4;
+
 /// All tasks and servers between two changes.
 #[derive(Clone)]
 struct Stage {
@@ -334,6 +337,10 @@ struct Expected {
     now: Now,
     /// The next one; nothing before the task begins.
     due: Option<Instant>,
+    /// How long it had until then when the program of its slot was saved; no time, if it had a job.
+    saved: Option<Duration>,
+    /// The last that came of its slot was a save.
+    saves: bool,
     /// It releases before this only, since its removal was asked for.
     until: Instant,
     /// Number of the next one.
@@ -427,7 +434,15 @@ impl Walk<'_> {
         let first = |n: usize| Instant::ZERO.saturating_add(self.view.tasks[n].offset);
         let begin = |n: usize| {
             let now = self.stage.now(self.view, TaskId(n as u16))?;
-            Some(Expected { now, due: now.there.then(|| first(n)), until: Instant::NEVER, job: 0, stopped: false })
+            Some(Expected {
+                now,
+                due: now.there.then(|| first(n)),
+                until: Instant::NEVER,
+                job: 0,
+                saved: None,
+                saves: false,
+                stopped: false,
+            })
         };
         let mut all: Vec<Expected> = (0..self.view.tasks.len()).map_while(begin).collect();
         // The removals that were asked for: which change, of which task, when.
@@ -480,10 +495,24 @@ impl Walk<'_> {
                     self.stage.take_slot(self.view, r);
                     for n in tasks.filter(|n| *n < self.view.tasks.len()) {
                         let Some(now) = self.stage.now(self.view, TaskId(n as u16)) else { continue };
-                        // It begins in this instant, whatever became of the program before.
+                        // It begins in this instant, whatever became of the program before; or what was saved goes on.
                         let it = &mut all[n];
-                        (it.now, it.due) = (now, now.there.then_some(r.time));
+                        it.saves = r.kind == EventKind::SlotUnloaded && r.level != 0;
+                        if it.saves {
+                            it.saved = it.due.map(|due| due.since(r.time.min(due)));
+                        }
+                        let after = match r.level {
+                            0 => Some(Duration::ZERO),
+                            _ => it.saved,
+                        };
+                        let begins = after.filter(|_| now.there).map(|after| r.time.saturating_add(after));
+                        (it.now, it.due) = (now, begins);
                         (it.until, it.stopped) = (Instant::NEVER, false);
+                    }
+                }
+                EventKind::Dropped if r.arg == DROPPED_UNLOADED => {
+                    if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
+                        it.saved = if it.saves { it.saved.and(Some(Duration::ZERO)) } else { it.saved };
                     }
                 }
                 EventKind::Release => {

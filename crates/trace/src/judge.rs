@@ -133,10 +133,13 @@ fn slots(view: &View, trace: &Trace) -> Vec<SlotSummary> {
     let told = |r: &&Record| matches!(r.kind, EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused);
     let records: Vec<&Record> = trace.cores.iter().flatten().filter(told).collect();
     let of = |number: usize, load: &LoadView| {
-        let record = records.iter().find(|r| (r.job as usize, r.arg) == (number, load.number as u64));
+        // Of a program that could not be saved, the last one tells.
+        let record = records.iter().rev().find(|r| (r.job as usize, r.arg) == (number, load.number as u64));
         let fate = record.map_or(LoadFate::Pending, |r| match r.kind {
-            EventKind::SlotLoaded => LoadFate::Loaded,
-            EventKind::SlotUnloaded => LoadFate::Unloaded,
+            EventKind::SlotLoaded if r.level == 0 => LoadFate::Loaded,
+            EventKind::SlotLoaded => LoadFate::Restored,
+            EventKind::SlotUnloaded if r.level == 0 => LoadFate::Unloaded,
+            EventKind::SlotUnloaded => LoadFate::Saved,
             _ => LoadFate::Refused,
         });
         let why = record.filter(|_| fate == LoadFate::Refused).map(|r| {

@@ -74,6 +74,9 @@ pub enum Call {
     /// `(component)`: stops the component: nobody enters it, and whoever is in it leaves it, until it is restarted. Only the component
     /// that may restart it.
     Stop = 22,
+    /// `(operation, component, what, frame, place)`: pages and threads of a slot that is stopped, kept in frames of the loader's and
+    /// written again, see [`SnapshotOperation`]. Only the component that may restart it.
+    Snapshot = 23,
 }
 
 /// Added to the number of a channel that is monitored: in place of a grant it sends the first eight words of [`Call::InvokeWide`].
@@ -93,7 +96,7 @@ pub const VIOLATIONS: u64 = u64::MAX - 1;
 
 impl Call {
     /// All calls, by number.
-    pub const ALL: [Call; 23] = [
+    pub const ALL: [Call; 24] = [
         Call::Null,
         Call::Invoke,
         Call::Return,
@@ -117,6 +120,7 @@ impl Call {
         Call::Observe,
         Call::Violation,
         Call::Stop,
+        Call::Snapshot,
     ];
 }
 
@@ -195,6 +199,30 @@ pub enum MemoryOperation {
     /// nowhere, and the other way round.
     MapExecutable = 6,
 }
+
+/// What [`Call::Snapshot`] does. Pages have numbers: those of the window first, then those of the slot's own memory, in an order of
+/// the kernel's that stays the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum SnapshotOperation {
+    /// Whether the state of the thread `what` can be saved: it is in the component, called by nobody, and calls nobody.
+    Look = 0,
+    /// Copies the page `what` into the frame.
+    SavePage = 1,
+    /// Copies the registers of the thread `what` into the frame, as the state with the number `place` ([`ThreadState`]).
+    SaveThread = 2,
+    /// Copies the frame into the page `what`; one that may be written.
+    RestorePage = 3,
+    /// Gives the thread `what` the registers that stand in the frame as the state with the number `place`.
+    RestoreThread = 4,
+}
+
+/// General registers and flags of a thread, as they are kept: 8 bytes each, in the order in which the kernel has them. What the kernel
+/// would not have saved so is refused.
+pub type ThreadState = [u64; 32];
+
+/// How many of them lie in a page.
+pub const THREAD_STATES: u64 = crate::layout::PAGE / size_of::<ThreadState>() as u64;
 
 /// Who invoked a component, as the kernel tells it; a component cannot forge it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -78,6 +78,10 @@ pub struct SlotCard {
     pub rights: u32,
     /// The processor that it is on, as ELF numbers machines.
     pub processor: u32,
+    /// The thread of its first task; those of the others follow.
+    pub first_thread: u32,
+    /// Not used.
+    pub reserved: u32,
 }
 
 /// A service that a program in a slot may ask for.
@@ -96,12 +100,24 @@ pub struct LoadCard {
     pub at: u64,
     /// The slot's number.
     pub slot: u32,
-    /// Not 0 if it is an unload.
-    pub unload: u32,
+    /// What is done: [`load`].
+    pub what: u32,
     /// Where the package lies, from the head on.
     pub offset: u64,
     /// Its length.
     pub bytes: u64,
+}
+
+/// What is done to a slot.
+pub mod load {
+    /// A package is loaded.
+    pub const LOAD: u32 = 0;
+    /// The program is unloaded.
+    pub const UNLOAD: u32 = 1;
+    /// The program is unloaded, and what it was is kept.
+    pub const SAVE: u32 = 2;
+    /// What was saved last goes on.
+    pub const RESTORE: u32 = 3;
 }
 
 /// What the loader tells the root scheduler.
@@ -124,6 +140,10 @@ pub enum SlotReport {
     Loaded(SlotChange),
     /// The program in the slot ends.
     Unloaded(SlotChange),
+    /// The program in the slot ends, and is saved.
+    Saved(SlotChange),
+    /// What was saved goes on.
+    Restored(SlotChange),
     /// Nothing came of it, for this reason (`tactus_record::SlotRefusal`).
     Refused(SlotChange, u8),
 }
@@ -148,6 +168,8 @@ impl SlotReport {
             SlotReport::Loaded(change) => of(1, change, 0),
             SlotReport::Unloaded(change) => of(2, change, 0),
             SlotReport::Refused(change, why) => of(3, change, why),
+            SlotReport::Saved(change) => of(4, change, 0),
+            SlotReport::Restored(change) => of(5, change, 0),
         }
     }
 
@@ -163,6 +185,8 @@ impl SlotReport {
             1 => Some(SlotReport::Loaded(change)),
             2 => Some(SlotReport::Unloaded(change)),
             3 => Some(SlotReport::Refused(change, u8::try_from(third).ok()?)),
+            4 => Some(SlotReport::Saved(change)),
+            5 => Some(SlotReport::Restored(change)),
             _ => None,
         }
     }
@@ -176,11 +200,13 @@ mod tests {
     fn a_report_is_read_as_it_was_written() {
         let change = SlotChange { slot: 3, load: 513 };
         let task = SlotReport::Task { task: 300, execution: 1, period: u64::MAX, deadline: 7, priority: u32::MAX };
-        for report in [task, SlotReport::Loaded(change), SlotReport::Unloaded(change), SlotReport::Refused(change, 9)] {
+        let kept = [SlotReport::Saved(change), SlotReport::Restored(change)];
+        let others = [task, SlotReport::Loaded(change), SlotReport::Unloaded(change), SlotReport::Refused(change, 9)];
+        for report in others.into_iter().chain(kept) {
             assert_eq!(SlotReport::of(report.words()), Some(report));
         }
         for words in
-            [[4, 0, 0, 0, 0], [1, 1 << 16, 0, 0, 0], [1 << 24, 0, 0, 0, 0], [3, 0, 0, 256, 0], [0, 0, 0, 0, 1 << 32]]
+            [[6, 0, 0, 0, 0], [1, 1 << 16, 0, 0, 0], [1 << 24, 0, 0, 0, 0], [3, 0, 0, 256, 0], [0, 0, 0, 0, 1 << 32]]
         {
             assert_eq!(SlotReport::of(words), None, "{words:?}");
         }

@@ -7,7 +7,7 @@ use crate::{ImageError, SlotSupply};
 use tactus_abi::image::role;
 use tactus_abi::layout::{MAX_THREADS, PAGE, WINDOW_PAGES};
 use tactus_abi::shared::{restart, ComponentCard};
-use tactus_abi::slot::{label, LoadCard, LoaderHead, RightCard, SlotCard};
+use tactus_abi::slot::{label, load, LoadCard, LoaderHead, RightCard, SlotCard};
 use tactus_model::{LoadKind, System, SET_BACK_THREADS, STACK_PAGES};
 
 /// The most keys of a slot, which the loader has room for.
@@ -63,6 +63,8 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
             class: label(&slot.class),
             component: number as u32,
             first_task: slot.tasks.start as u32,
+            // Those of tasks follow the scheduler's, one on each core.
+            first_thread: (system.cores + slot.tasks.start) as u32,
             tasks: slot.tasks.len() as u32,
             order: supply.earliest_deadline.into(),
             pages: slot.pages,
@@ -79,6 +81,7 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
             first_right: rights.len() as u32,
             rights: uses.len() as u32,
             processor: ELF_MACHINE.into(),
+            reserved: 0,
         });
         keys.extend(slot.keys.iter().flatten());
         rights.extend(uses.iter().map(|grant| RightCard { name: label(&grant.name) }));
@@ -90,10 +93,17 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
         + rights.len() * RightCard::BYTES;
     let (mut loads, mut packages): (Vec<LoadCard>, Vec<u8>) = (Vec::new(), Vec::new());
     for load in &system.loads {
-        let mut card =
-            LoadCard { at: load.at.as_nanos(), slot: load.slot as u32, unload: 0, offset: fixed as u64, bytes: 0 };
+        let mut card = LoadCard {
+            at: load.at.as_nanos(),
+            slot: load.slot as u32,
+            what: load::LOAD,
+            offset: fixed as u64,
+            bytes: 0,
+        };
         match &load.what {
-            LoadKind::Unload => card.unload = 1,
+            LoadKind::Unload => card.what = load::UNLOAD,
+            LoadKind::Save => card.what = load::SAVE,
+            LoadKind::Restore => card.what = load::RESTORE,
             LoadKind::Load { bytes, .. } => {
                 // What comes several times lies there once.
                 let same = system.loads.iter().zip(&loads).find_map(|(other, card)| match &other.what {

@@ -263,8 +263,10 @@ stored!(SlotCard {
     first_right: u32,
     rights: u32,
     processor: u32,
+    first_thread: u32,
+    reserved: u32,
 });
-stored!(LoadCard { at: u64, slot: u32, unload: u32, offset: u64, bytes: u64 });
+stored!(LoadCard { at: u64, slot: u32, what: u32, offset: u64, bytes: u64 });
 stored!(RightCard { name: Label });
 stored!(BufferCard {
     name: Name,

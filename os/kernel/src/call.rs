@@ -12,7 +12,8 @@ use crate::region::Shared;
 use crate::reply::{answer, answer_with, entered, running};
 use crate::thread::{state, Thread};
 use crate::{
-    brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, timer, tree, upcall,
+    brand, component, delivery, event_source, eviction, mailbox, memory, monitor, restart, snapshot, timer, tree,
+    upcall,
 };
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
@@ -76,6 +77,11 @@ extern "C" fn kernel_call(a0: u64, a1: u64, a2: u64, a3: u64, a4: u64) {
             return restart(core, by, a0, [a1, a2]);
         }
         Some(Call::Stop) => restart::stop(core, thread.component, a0),
+        Some(Call::Snapshot) => {
+            let by = thread.component;
+            let result = snapshot::control(core, by, [a0, a1, a2, a3, a4]);
+            return answer(core, result);
+        }
         Some(Call::TriggerRemote) => delivery::trigger_remote(thread, a0, a1),
         Some(Call::Computes) => match timer::promise(core, thread, a0) {
             Ok(()) => {

@@ -36,6 +36,7 @@ mod reply;
 mod restart;
 mod set_up;
 mod shootdown;
+mod snapshot;
 mod stop;
 mod switch;
 mod thread;

@@ -246,6 +246,26 @@ pub fn control(core: &Core, caller: u16, [operation, component, address, page]: 
     result
 }
 
+/// Lets `use_it` have a frame of the loader's that is executed nowhere, by its physical address; and that of the frame that a page of a
+/// slot's window shows, if it is one that may be written. Neither can be given back meanwhile.
+pub fn with_frames(
+    frame: u64,
+    window: Option<(u16, u64)>,
+    use_it: impl FnOnce(u64, Option<u64>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    // SAFETY: as in `control`.
+    let pool = unsafe { &mut *POOL.0.get() };
+    let result = pool.loaders_frame(frame).and_then(|frame| {
+        let shown = window.map(|(component, page)| pool.written(component, page)).transpose()?;
+        use_it(frame, shown)
+    });
+    BUSY.store(false, Ordering::Release);
+    result
+}
+
 /// Whether it may change what the component's window shows: the loader its own and those of its slots, the manager all others.
 fn may_show(caller: u16, holder: Holder, component: u64) -> bool {
     if component >= MAX_COMPONENTS as u64 {
@@ -307,6 +327,26 @@ impl Pool {
         }
         // SAFETY: a page table has 512 entries, as many as the window has pages.
         Ok(unsafe { table.add(page as usize) })
+    }
+
+    /// The address of a frame of the loader's that is executed nowhere.
+    fn loaders_frame(&mut self, page: u64) -> Result<u64, Error> {
+        let base = self.base;
+        let frame = self.frame(page).filter(|frame| frame.holder == Holder::Loader).ok_or(Error::BadPage)?;
+        if frame.mapped > 0 && frame.usage == Usage::Executed {
+            return Err(Error::InUse);
+        }
+        Ok(base + page * PAGE)
+    }
+
+    /// The address of the frame that the component's window shows there, if it may be written.
+    fn written(&mut self, component: u16, page: u64) -> Result<u64, Error> {
+        let entry = self.entry(component.into(), page)?;
+        // SAFETY: as in `map`.
+        let address = paging::frame_of(unsafe { entry.read_volatile() });
+        let number = address.checked_sub(self.base).ok_or(Error::BadPage)? / PAGE;
+        self.frame(number).filter(|it| it.mapped > 0 && it.usage == Usage::Written).ok_or(Error::BadPage)?;
+        Ok(address)
     }
 
     fn map(

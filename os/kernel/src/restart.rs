@@ -207,12 +207,38 @@ fn own(caller: u16, number: u64) -> Result<(u16, &'static Component), Error> {
     Ok((number, it))
 }
 
+/// The slot that the caller may restart.
+pub fn own_slot(caller: u16, number: u64) -> Result<(u16, &'static Component), Error> {
+    own(caller, number)
+        .and_then(|(number, it)| if it.has_role(role::SLOT) { Ok((number, it)) } else { Err(Error::NotAllowed) })
+}
+
+/// The frame of a page of memory that the component can write, by the page's number.
+pub fn own_page(component: u16, mut number: u64) -> Result<u64, Error> {
+    if BUSY.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    // SAFETY: this core has it alone until `BUSY` is cleared; the kernel is not preempted.
+    let mut at = unsafe { (*RESTORABLE.0.get())[usize::from(component) % MAX_COMPONENTS].first };
+    let mut found = None;
+    // SAFETY: null, or a page of pieces made during set-up.
+    while let (None, Some(pieces)) = (found, unsafe { at.as_ref() }) {
+        for piece in pieces.pieces.iter().take(pieces.count) {
+            if number < piece.pages {
+                found = Some(piece.base + number * PAGE);
+                break;
+            }
+            number -= piece.pages;
+        }
+        at = pieces.next;
+    }
+    BUSY.store(false, Ordering::Release);
+    found.ok_or(Error::BadPage)
+}
+
 /// `(component)`: nobody enters the slot any more, and whoever is in it leaves it.
 pub fn stop(core: &Core, caller: u16, number: u64) -> Result<(), Error> {
-    let (number, it) = own(caller, number)?;
-    if !it.has_role(role::SLOT) {
-        return Err(Error::NotAllowed);
-    }
+    let (number, it) = own_slot(caller, number)?;
     if it.is_stopped() {
         return Err(Error::ComponentStopped);
     }

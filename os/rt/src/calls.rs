@@ -2,7 +2,7 @@
 
 use crate::arch::calls as arch;
 pub(crate) use crate::arch::calls::enter;
-pub use tactus_abi::call::{BrandOperation, Caller, Error, MemoryOperation, SchedulerOperation};
+pub use tactus_abi::call::{BrandOperation, Caller, Error, MemoryOperation, SchedulerOperation, SnapshotOperation};
 use tactus_abi::call::{Call, VIOLATIONS};
 
 /// A call with up to six words in and two out.
@@ -182,6 +182,16 @@ pub fn restart_at(component: u64, step: u64, entry: u64) -> Result<u64, Error> {
 /// Stops a slot: nobody enters it, and whoever is in it leaves it. Only its loader.
 pub fn stop(component: u64) -> Result<(), Error> {
     outcome(call(Call::Stop, [component, 0, 0, 0, 0, 0]).0, ())
+}
+
+/// Saves or restores a page, or a thread, of a slot: see [`SnapshotOperation`].
+pub fn snapshot(
+    operation: SnapshotOperation,
+    component: u64,
+    what: u64,
+    (frame, place): (u64, u64),
+) -> Result<(), Error> {
+    outcome(call(Call::Snapshot, [operation as u64, component, what, frame, place, 0]).0, ())
 }
 
 /// Until this reading of the counter of time the thread computes. Only the built-in workload.

@@ -76,6 +76,17 @@ pub fn package(card: &LoadCard) -> &'static [u8] {
     told().get(begins..begins.saturating_add(card.bytes as usize)).unwrap_or(&[])
 }
 
+/// Copies from a page of this component's window, on which something must be mapped; else the component is stopped. Where it would go
+/// beyond the page, it gives up.
+pub fn read(page: u64, offset: usize, to: &mut [u8]) {
+    if page >= WINDOW_PAGES || offset.saturating_add(to.len()) > PAGE as usize {
+        calls::give_up();
+    }
+    let at = ((WINDOW + page * PAGE) as *const u8).wrapping_add(offset);
+    // SAFETY: inside the window, apart from what this component refers to; what is not mapped faults, and any bytes may be there.
+    unsafe { core::ptr::copy_nonoverlapping(at, to.as_mut_ptr(), to.len()) };
+}
+
 /// Writes into a page of this component's window, on which something must be mapped to be written; else the component is stopped. What
 /// does not fit into the page is left out.
 pub fn fill(page: u64, offset: usize, contents: &[u8]) {

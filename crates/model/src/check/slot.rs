@@ -4,19 +4,36 @@
 //! So they obey the rules that hold for all components and tasks. What slots need beyond these is here.
 
 use super::names::check_name;
-use crate::draft::{At, Draft, DraftComponent, DraftExecution, DraftLoad, DraftServer, DraftSlot, DraftTask, Given};
+use crate::draft::{
+    At, Draft, DraftComponent, DraftExecution, DraftLoad, DraftLoadKind, DraftServer, DraftSlot, DraftTask, Given,
+};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
     Body, Component, Load, LoadKind, Migration, Overrun, Policy, Release, Scheduling, Slot, Task, TaskOrder,
     LARGEST_HEAP, MAX_LOADS, MAX_RESTARTS, MAX_SLOTS, MAX_SLOT_MEMORY, MAX_SLOT_TASKS, PAGE,
 };
+use tactus_package::snapshot::{Extent, MOST_PAGES};
 use tactus_task::ServerKind;
 use tactus_time::Duration;
 
-/// The pages of all slots.
+/// The pages of all slots, and of what is saved of them.
 pub(super) fn pages(draft: &Draft) -> u64 {
-    draft.slots.iter().map(pages_of).fold(0, u64::saturating_add)
+    let saved = |slot: &&DraftSlot| {
+        let name = slot.name.get().map(|at| &at.value);
+        let is_save = |load: &&DraftLoad| matches!(load.what, DraftLoadKind::Save);
+        draft.loads.iter().filter(is_save).any(|load| load.slot.get().map(|at| &at.value) == name)
+    };
+    let programs = draft.slots.iter().map(pages_of);
+    let snapshots = draft.slots.iter().filter(saved).map(|slot| extent_of(slot).pages());
+    programs.chain(snapshots).fold(0, u64::saturating_add)
+}
+
+/// What is saved of a program in the slot at most.
+fn extent_of(slot: &DraftSlot) -> Extent {
+    let tasks = slot.tasks.value().unwrap_or(0).min(MAX_SLOT_TASKS as u64);
+    let heap = slot.heap.value().unwrap_or(0).min(LARGEST_HEAP);
+    Extent { program: pages_of(slot), own: crate::system::own_pages(tasks, heap), tasks }
 }
 
 fn pages_of(slot: &DraftSlot) -> u64 {
@@ -273,7 +290,35 @@ pub(super) fn resolve(
     }
     let mut loads: Vec<Load> = draft.loads.iter().filter_map(|it| load(it, draft, duration, out)).collect();
     loads.sort_by_key(|load| (load.at, load.line));
+    snapshots(&loads, draft, out);
     (slots, loads)
+}
+
+/// What is saved has been loaded before, what is restored has been saved, and it is not too much.
+fn snapshots(loads: &[Load], draft: &Draft, out: &mut Collector) {
+    for (n, load) in loads.iter().enumerate() {
+        let slot = &draft.slots[load.slot];
+        let Some(own) = draft.loads.iter().find(|it| it.place.line == load.line) else { continue };
+        let before = |what: fn(&LoadKind) -> bool| loads[..n].iter().any(|it| it.slot == load.slot && what(&it.what));
+        let mut refuse = |why: String, remedy: &str| out.refuse(own.place, &own.subject, why, remedy);
+        match load.what {
+            LoadKind::Save if !before(|it| matches!(it, LoadKind::Load { .. })) => {
+                refuse(
+                    format!("nothing is loaded into {} before", slot.subject),
+                    "write a [[load]] with an earlier at",
+                );
+            }
+            LoadKind::Restore if !before(|it| *it == LoadKind::Save) => {
+                refuse(format!("nothing is saved of {} before", slot.subject), "write a [[save]] with an earlier at");
+            }
+            LoadKind::Save if extent_of(slot).pages() > MOST_PAGES as u64 => {
+                let pages = extent_of(slot).pages();
+                let why = format!("{} has {pages} pages to save, and {MOST_PAGES} is the most", slot.subject);
+                refuse(why, "lower memory, heap or tasks of the slot");
+            }
+            _ => {}
+        }
+    }
 }
 
 fn slot(
@@ -358,6 +403,13 @@ fn load(load: &DraftLoad, draft: &Draft, duration: Duration, out: &mut Collector
     let name = load.slot.get()?;
     let named = |slot: &DraftSlot| slot.name.get().is_some_and(|it| it.value == name.value);
     let Some(slot) = draft.slots.iter().position(named) else {
+        let kept = matches!(load.what, DraftLoadKind::Save | DraftLoadKind::Restore);
+        let is_it = |it: &&DraftComponent| kept && it.name.get().is_some_and(|it| it.value == name.value);
+        if let Some(component) = draft.components.iter().find(is_it) {
+            let why = format!("{} is a part of the image, and only what is in a slot is saved", component.subject);
+            out.refuse(name.place, &load.subject, why, "describe a [[slot]], and load the program into it");
+            return None;
+        }
         let names = draft.slots.iter().filter_map(|slot| slot.name.get()).map(|it| it.value.as_str());
         let complaint = Complaint::UnknownName {
             what: "slot",
@@ -368,9 +420,11 @@ fn load(load: &DraftLoad, draft: &Draft, duration: Duration, out: &mut Collector
         out.add(name.place, &load.subject, complaint);
         return None;
     };
-    let what = match &load.package {
-        None => LoadKind::Unload,
-        Some(package) => {
+    let what = match &load.what {
+        DraftLoadKind::Unload => LoadKind::Unload,
+        DraftLoadKind::Save => LoadKind::Save,
+        DraftLoadKind::Restore => LoadKind::Restore,
+        DraftLoadKind::Load(package) => {
             let package = &package.get()?.value;
             LoadKind::Load { path: package.path.clone(), bytes: package.bytes.clone() }
         }

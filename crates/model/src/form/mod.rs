@@ -30,7 +30,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 21] = [
+const TOP: [&str; 23] = [
     "system",
     "policy",
     "machine",
@@ -47,6 +47,8 @@ const TOP: [&str; 21] = [
     "slot",
     "load",
     "unload",
+    "save",
+    "restore",
     "component",
     "buffer",
     "device",
@@ -168,6 +170,12 @@ fn read_content<'a>(top: &Section<'a>, reader: &mut Reader<'_>, draft: &mut Draf
     }
     for (i, value) in each(top, reader, "unload").into_iter().enumerate() {
         draft.loads.extend(slot::unload(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "save").into_iter().enumerate() {
+        draft.loads.extend(slot::save(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "restore").into_iter().enumerate() {
+        draft.loads.extend(slot::restore(value, i, reader));
     }
     for (i, value) in each(top, reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, reader));

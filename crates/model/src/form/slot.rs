@@ -1,9 +1,10 @@
-//! `[[slot]]`, `[[load]]` and `[[unload]]`: places for programs that come while the system runs, and what comes when.
+//! `[[slot]]`, `[[load]]`, `[[unload]]`, `[[save]]` and `[[restore]]`: places for programs that come while the system runs, and what comes
+//! when.
 
 use super::component::read_uses;
 use super::keys::{shorten, Reader, Section, Value};
 use super::platform::{strings, subject};
-use crate::draft::{At, DraftLoad, DraftPackage, DraftSlot, Given};
+use crate::draft::{At, DraftLoad, DraftLoadKind, DraftPackage, DraftSlot, Given};
 use crate::ordinary::{read_ordinary, read_ordinary_text};
 use crate::{LARGEST_PACKAGE, MAX_LOADS};
 use std::collections::HashMap;
@@ -95,23 +96,42 @@ pub(super) fn load<'a>(
         }
         _ => Given::Broken,
     };
-    Some(of(section, Some(package), reader))
+    Some(of(section, DraftLoadKind::Load(package), reader))
 }
 
 /// Reads one `[[unload]]`.
 pub(super) fn unload<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
-    let section = reader.open(value, format!("unload number {}", index + 1), &UNLOAD)?;
-    section.require(reader, "at", "at = \"60 ms\"");
-    section.require(reader, "slot", "slot = \"guest\"");
-    Some(of(section, None, reader))
+    without_package(value, ("unload", index), DraftLoadKind::Unload, reader)
 }
 
-fn of(section: Section<'_>, package: Option<Given<DraftPackage>>, reader: &mut Reader<'_>) -> DraftLoad {
+/// Reads one `[[save]]`.
+pub(super) fn save<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
+    without_package(value, ("save", index), DraftLoadKind::Save, reader)
+}
+
+/// Reads one `[[restore]]`.
+pub(super) fn restore<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
+    without_package(value, ("restore", index), DraftLoadKind::Restore, reader)
+}
+
+fn without_package<'a>(
+    value: &'a Value<'a>,
+    (word, index): (&str, usize),
+    what: DraftLoadKind,
+    reader: &mut Reader<'_>,
+) -> Option<DraftLoad> {
+    let section = reader.open(value, format!("{word} number {}", index + 1), &UNLOAD)?;
+    section.require(reader, "at", "at = \"60 ms\"");
+    section.require(reader, "slot", "slot = \"guest\"");
+    Some(of(section, what, reader))
+}
+
+fn of(section: Section<'_>, what: DraftLoadKind, reader: &mut Reader<'_>) -> DraftLoad {
     DraftLoad {
         place: section.place,
         at: section.duration(reader, "at"),
         slot: section.string(reader, "slot", "the name of a slot in quotes"),
-        package,
+        what,
         subject: section.subject,
     }
 }

@@ -16,6 +16,7 @@ pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use service::{Service, ServiceClient};
+pub(crate) use slot::own_pages;
 pub use slot::{Load, LoadKind, Slot};
 pub use wait::Wait;
 

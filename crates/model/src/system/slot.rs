@@ -4,6 +4,7 @@ use crate::{PAGE, SET_BACK_THREADS, STACK_PAGES};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tactus_package::snapshot::Extent;
 use tactus_time::Duration;
 
 /// A place for a program that comes while the system runs. Its server counts at its full budget whether a program is there or not.
@@ -35,11 +36,22 @@ impl Slot {
     /// The kernel's steps that set the slot back before a program comes, but for the last one, with which it runs: its threads are looked
     /// at, and each of its own pages is filled anew.
     pub fn set_back_steps(&self) -> u64 {
-        SET_BACK_THREADS + self.tasks.len() as u64 * STACK_PAGES + self.heap.div_ceil(PAGE)
+        SET_BACK_THREADS + own_pages(self.tasks.len() as u64, self.heap)
+    }
+
+    /// What is saved of a program in it at most that takes this number of pages.
+    pub fn extent(&self, program: u64) -> Extent {
+        let tasks = self.tasks.len() as u64;
+        Extent { program, own: own_pages(tasks, self.heap), tasks }
     }
 }
 
-/// A load or an unload that the file asks for.
+/// Pages of a slot's own memory: stacks of its tasks, heap.
+pub(crate) fn own_pages(tasks: u64, heap: u64) -> u64 {
+    tasks.saturating_mul(STACK_PAGES).saturating_add(heap.div_ceil(PAGE))
+}
+
+/// A load, an unload, a save or a restore that the file asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Load {
     /// From when on the loader does it.
@@ -64,6 +76,10 @@ pub enum LoadKind {
     },
     /// The program is to be unloaded.
     Unload,
+    /// The program is to be unloaded, and what it was is kept.
+    Save,
+    /// The program that was saved last is to go on.
+    Restore,
 }
 
 impl crate::System {

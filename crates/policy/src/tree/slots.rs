@@ -4,6 +4,9 @@
 //! program: then those that it has values for begin at once. When the program goes, their jobs are dropped and they release no more,
 //! until the next one comes. Numbers of jobs go on, so that no two jobs of a task have the same.
 //!
+//! A program can be saved and restored: its tasks go on after the gap as if it had not been. A job that was under way is dropped, and
+//! released again at the restore, where its deadline begins as that of any other; no release comes earlier than without the gap.
+//!
 //! The loader's word is taken for nothing but tasks of slots; what makes no sense is left out. Their server has its budget whether they
 //! are there or not, so nobody else is concerned.
 
@@ -17,7 +20,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 use tactus_task::{Overrun, Release};
-use tactus_time::{Instant, TaskId};
+use tactus_time::{Duration, Instant, TaskId};
 
 /// Finds the first thing that is wrong with the slots.
 pub(super) fn check(setup: &PolicyConfig, all: &ReconfigurableTree) -> Result<(), PolicyConfigError> {
@@ -68,6 +71,8 @@ struct Slot {
     tasks: Range<usize>,
     /// Whether a program is in it.
     loaded: bool,
+    /// How long each of them had until its next release when the program was saved; nothing of those that it did not use.
+    saved: Vec<Option<Duration>>,
 }
 
 /// Gives the domain its slots.
@@ -75,7 +80,7 @@ pub(super) fn attach(domain: &mut Domain, all: &ReconfigurableTree) {
     let of = |slot: &SlotTasks| {
         let first = domain.tasks.iter().position(|task| task.id == slot.first);
         let tasks = first.map_or(0..0, |first| first..first + usize::from(slot.tasks));
-        Slot { tasks, loaded: false }
+        Slot { saved: alloc::vec![None; tasks.len()], tasks, loaded: false }
     };
     let list: Vec<Slot> = all.slots.iter().map(of).collect();
     if list.iter().any(|slot| !slot.tasks.is_empty()) {
@@ -115,24 +120,40 @@ impl Domain {
         if let Some((slot, action)) = action {
             let here = slot.tasks.clone().next().is_some_and(|task| self.vps[self.home(task)].core == me);
             match action {
-                SlotAction::Load if here && !slot.loaded => {
+                SlotAction::Load | SlotAction::Restore if here && !slot.loaded => {
                     slot.loaded = true;
-                    for task in slot.tasks.clone() {
-                        if let Some(values) = told[task] {
-                            self.tasks[task].load(values, records.now);
+                    for (task, saved) in slot.tasks.clone().zip(&slot.saved) {
+                        let after = match action {
+                            SlotAction::Restore => *saved,
+                            _ => Some(Duration::ZERO),
+                        };
+                        // What was saved and is not told anew has the values that it had.
+                        let values = match action {
+                            SlotAction::Restore => Some(told[task].unwrap_or_else(|| self.tasks[task].values())),
+                            _ => told[task],
+                        };
+                        if let (Some(values), Some(after)) = (values, after) {
+                            self.tasks[task].load(values, records.now.saturating_add(after));
                             self.plan_event(task);
                         }
                     }
                 }
-                SlotAction::Unload if here && slot.loaded => {
+                SlotAction::Unload | SlotAction::Save if here && slot.loaded => {
                     slot.loaded = false;
-                    for task in slot.tasks.clone() {
+                    for (task, saved) in slot.tasks.clone().zip(&mut slot.saved) {
+                        if action == SlotAction::Save {
+                            *saved = self.tasks[task].until_release(records.now);
+                        }
                         self.tasks[task].unload(records);
                         self.queue(task, records.now);
                         self.plan_event(task);
                     }
                 }
-                SlotAction::Load | SlotAction::Unload | SlotAction::Refuse(_) => {}
+                SlotAction::Load
+                | SlotAction::Restore
+                | SlotAction::Unload
+                | SlotAction::Save
+                | SlotAction::Refuse(_) => {}
             }
         }
         told.fill(None);
@@ -141,11 +162,19 @@ impl Domain {
 }
 
 impl TaskState {
-    /// It has these values, and releases its first job now.
-    fn load(&mut self, values: Values, now: Instant) {
+    /// It has these values, and releases its first job then.
+    fn load(&mut self, values: Values, first: Instant) {
         self.set_values(values);
         self.removed = false;
-        self.begin_again(now);
+        self.begin_again(first);
+    }
+
+    /// How long it has until its next release; no time if it has a job, nothing if it releases none.
+    fn until_release(&self, now: Instant) -> Option<Duration> {
+        match self.pending {
+            0 => self.next_event().map(|next| next.since(now.min(next))),
+            _ => Some(Duration::ZERO),
+        }
     }
 
     /// It releases nothing any more, and what it released is dropped.

@@ -544,9 +544,9 @@ impl TaskState {
         self.in_slot = true;
     }
 
-    /// It releases a job now, and goes on from there.
-    pub(super) fn begin_again(&mut self, now: Instant) {
-        (self.until, self.next) = (Instant::NEVER, now);
+    /// It releases a job then, and goes on from there.
+    pub(super) fn begin_again(&mut self, first: Instant) {
+        (self.until, self.next) = (Instant::NEVER, first);
     }
 
     /// All jobs that it released end here.

@@ -32,6 +32,8 @@ struct Load {
 enum Told {
     Loaded(Vec<Task>),
     Unloaded,
+    Saved(Vec<Task>),
+    Restored(Vec<Task>),
     /// The number of the reason.
     Refused(u8),
 }
@@ -63,6 +65,8 @@ pub(super) fn store(slot: &SlotView) -> Stored {
         told: match &it.told {
             SlotTold::Loaded(tasks) => Told::Loaded(tasks.iter().map(task).collect()),
             SlotTold::Unloaded => Told::Unloaded,
+            SlotTold::Saved(tasks) => Told::Saved(tasks.iter().map(task).collect()),
+            SlotTold::Restored(tasks) => Told::Restored(tasks.iter().map(task).collect()),
             SlotTold::Refused(why) => Told::Refused(*why as u8),
         },
         program: it.program.clone(),
@@ -97,13 +101,16 @@ pub(super) fn restore(stored: Stored, tasks: usize) -> Result<SlotView, String> 
             [it.execution_ns, it.demand_ns, it.period_ns, it.deadline_ns].map(Duration::from_nanos);
         Ok(SlotTaskValues { task: TaskId(it.task), execution, demand, period, deadline, priority: it.priority })
     };
+    let all = |tasks: &[Task]| tasks.iter().map(task).collect::<Result<Vec<_>, String>>();
     let load = |it: Load| {
         Ok(LoadView {
             number: it.number,
             at: Duration::from_nanos(it.at_ns),
             job: it.job,
             told: match it.told {
-                Told::Loaded(tasks) => SlotTold::Loaded(tasks.iter().map(task).collect::<Result<_, String>>()?),
+                Told::Loaded(tasks) => SlotTold::Loaded(all(&tasks)?),
+                Told::Saved(tasks) => SlotTold::Saved(all(&tasks)?),
+                Told::Restored(tasks) => SlotTold::Restored(all(&tasks)?),
                 Told::Unloaded => SlotTold::Unloaded,
                 Told::Refused(why) => {
                     SlotTold::Refused(SlotRefusal::from_u8(why).ok_or_else(|| wrong("a reason that is not there"))?)

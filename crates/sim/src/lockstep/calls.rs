@@ -95,8 +95,8 @@ impl SlotValues {
                 let values = Values { time, period, deadline, priority };
                 (value == SlotValue::Priority).then_some(Input::SlotTask { task, values })
             }
-            (EventKind::SlotLoaded, _) => slot(SlotAction::Load),
-            (EventKind::SlotUnloaded, _) => slot(SlotAction::Unload),
+            (EventKind::SlotLoaded, _) => slot(if r.level == 0 { SlotAction::Load } else { SlotAction::Restore }),
+            (EventKind::SlotUnloaded, _) => slot(if r.level == 0 { SlotAction::Unload } else { SlotAction::Save }),
             (EventKind::SlotRefused, _) => slot(SlotAction::Refuse(SlotRefusal::from_u8(r.level)?)),
             _ => None,
         }

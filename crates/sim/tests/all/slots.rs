@@ -183,6 +183,7 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
             line: 1,
         });
     }
+    let mut saved = vec![false; system.slots.len()];
     let run = system.duration.as_nanos() / 1_000_000;
     let mut loads = Vec::new();
     for slot in 0..system.slots.len() {
@@ -199,8 +200,13 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
     for (n, (at, slot, unloads)) in loads.into_iter().enumerate() {
         let of = &system.slots[slot];
         let server = &system.scheduling.servers[of.server];
-        let what = if unloads {
+        let what = if unloads && chance.below(2) == 0 {
+            saved[slot] = true;
+            LoadKind::Save
+        } else if unloads {
             LoadKind::Unload
+        } else if saved[slot] && chance.below(2) == 0 {
+            LoadKind::Restore
         } else {
             let version = n as u64 + chance.below(2);
             let bytes = random_package(chance, of, (server.budget, server.period), version);
@@ -238,6 +244,8 @@ struct Seen {
     accepted: u64,
     loaded: u64,
     unloaded: u64,
+    saved: u64,
+    restored: u64,
     refused: u64,
     reasons: BTreeMap<String, u64>,
     guests: u64,
@@ -271,6 +279,8 @@ fn one(seed: u64, seen: &mut Seen) -> Result<(), String> {
         match load.fate {
             LoadFate::Loaded => seen.loaded += 1,
             LoadFate::Unloaded => seen.unloaded += 1,
+            LoadFate::Saved => seen.saved += 1,
+            LoadFate::Restored => seen.restored += 1,
             LoadFate::Refused => {
                 seen.refused += 1;
                 let why = load.why.clone().unwrap_or_default();
@@ -439,13 +449,13 @@ fn switch_admission_off(system: &System, plan: &mut RunPlan) -> Vec<bool> {
                     None => SlotTold::Refused(SlotRefusal::Unschedulable),
                 }
             }
-            (SlotTold::Loaded(_), true) => SlotTold::Refused(SlotRefusal::Full),
+            (SlotTold::Loaded(_) | SlotTold::Restored(_), true) => SlotTold::Refused(SlotRefusal::Full),
             (SlotTold::Refused(SlotRefusal::Empty), true) => SlotTold::Unloaded,
             (told, _) => told,
         };
         match planned.told {
-            SlotTold::Loaded(_) => *full = true,
-            SlotTold::Unloaded => *full = false,
+            SlotTold::Loaded(_) | SlotTold::Restored(_) => *full = true,
+            SlotTold::Unloaded | SlotTold::Saved(_) => *full = false,
             SlotTold::Refused(_) => {}
         }
     }

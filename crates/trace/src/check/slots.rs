@@ -1,10 +1,11 @@
 //! What comes into slots and goes is what was planned: each load in its job of the loader, with its values, or refused for its reason.
+//! Only of a save or a restore the run itself may say that it cannot be; what should follow was planned as if it could.
 
 use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::view::{LoadView, SlotView, Trace, View};
 use std::collections::HashMap;
-use tactus_record::{EntryReason, EventKind, Record, SlotValue};
+use tactus_record::{EntryReason, EventKind, Record, SlotRefusal, SlotValue};
 use tactus_task::SlotTold;
 use tactus_time::{CoreId, Instant, TaskId};
 
@@ -16,8 +17,15 @@ pub fn slots(view: &View, trace: &Trace) -> Vec<Violation> {
         all.extend(slot.loads.iter().map(|load| (slot, n, load)));
     }
     all.sort_by_key(|(.., load)| load.number);
-    let mut walk =
-        Walk { all, next: 0, told: Vec::new(), entered: HashMap::new(), ended: HashMap::new(), found: Vec::new() };
+    let mut walk = Walk {
+        all,
+        next: 0,
+        told: Vec::new(),
+        entered: HashMap::new(),
+        ended: HashMap::new(),
+        found: Vec::new(),
+        off_plan: false,
+    };
     in_order(trace, |r| walk.step(r));
     walk.rest();
     walk.found
@@ -34,6 +42,8 @@ struct Walk<'v> {
     /// The newest job of each task that is complete, with the time.
     ended: HashMap<TaskId, (u32, Instant)>,
     found: Vec<Violation>,
+    /// A program could not be saved or restored: what comes after is not as it was planned.
+    off_plan: bool,
 }
 
 impl Walk<'_> {
@@ -54,10 +64,17 @@ impl Walk<'_> {
 
     fn load(&mut self, r: &Record) {
         let told = std::mem::take(&mut self.told);
+        if self.is_unsaved(r) {
+            self.off_plan = true;
+            return;
+        }
         let Some((slot, number, planned)) = self.all.get(self.next).copied() else {
             return self.wrong(r, format!("load {} of slot {} is not planned", r.arg, r.job));
         };
         self.next += 1;
+        if self.off_plan {
+            return;
+        }
         if (r.job as usize, r.arg) != (number, planned.number as u64) {
             self.wrong(
                 r,
@@ -65,17 +82,28 @@ impl Walk<'_> {
             );
         }
         let expected: (EventKind, u8, Vec<(TaskId, u8, u64)>) = match &planned.told {
-            SlotTold::Loaded(tasks) => {
+            SlotTold::Loaded(tasks) | SlotTold::Restored(tasks) => {
                 let values = tasks.iter().flat_map(|it| {
                     let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
                     let values = [execution, period, deadline, u64::from(it.priority)];
                     SlotValue::ALL.into_iter().zip(values).map(|(which, value)| (it.task, which as u8, value))
                 });
-                (EventKind::SlotLoaded, 0, values.collect())
+                (EventKind::SlotLoaded, u8::from(matches!(planned.told, SlotTold::Restored(_))), values.collect())
             }
             SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),
+            SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, Vec::new()),
             SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, Vec::new()),
         };
+        let why = SlotRefusal::from_u8(r.level).filter(|_| r.kind == EventKind::SlotRefused);
+        let may_fail = match planned.told {
+            SlotTold::Saved(_) => matches!(why, Some(SlotRefusal::Unsavable | SlotRefusal::Resources)),
+            SlotTold::Restored(_) => matches!(why, Some(SlotRefusal::Damaged | SlotRefusal::Resources)),
+            _ => false,
+        };
+        if may_fail {
+            self.off_plan = true;
+            return;
+        }
         if (r.kind, r.level) != (expected.0, expected.1) {
             self.wrong(
                 r,
@@ -91,8 +119,26 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether the record says that the program which was to be saved last cannot be: it goes on, and the reason is told.
+    fn is_unsaved(&self, r: &Record) -> bool {
+        let last = self.next.checked_sub(1).and_then(|last| self.all.get(last));
+        let own = last.is_some_and(|(_, number, load)| {
+            (r.job as usize, r.arg) == (*number, load.number as u64) && matches!(load.told, SlotTold::Saved(_))
+        });
+        own && match r.kind {
+            EventKind::SlotLoaded => r.level == 1,
+            EventKind::SlotRefused => {
+                matches!(SlotRefusal::from_u8(r.level), Some(SlotRefusal::Unsavable | SlotRefusal::Resources))
+            }
+            _ => false,
+        }
+    }
+
     /// Once the loader's job that was to tell is complete, it must have been told.
     fn rest(&mut self) {
+        if self.off_plan {
+            return;
+        }
         for (slot, number, load) in self.all.split_off(self.next.min(self.all.len())) {
             let Some((job, time)) = self.ended.get(&slot.loader).copied() else { continue };
             if u64::from(job) >= load.job {

@@ -40,6 +40,10 @@ pub enum LoadFate {
     Loaded,
     /// The program ended.
     Unloaded,
+    /// The program ended, and what it was is kept.
+    Saved,
+    /// The program goes on from what was saved.
+    Restored,
     /// It was refused, and changed nothing.
     Refused,
     /// The run ended before.
@@ -54,8 +58,9 @@ impl SlotSummary {
         for load in &self.loads {
             let Some(at) = load.decided else { continue };
             let next = match load.fate {
-                LoadFate::Loaded => load.program.clone().unwrap_or_else(|| "a program".into()),
+                LoadFate::Loaded | LoadFate::Restored => load.program.clone().unwrap_or_else(|| "a program".into()),
                 LoadFate::Unloaded => "empty".into(),
+                LoadFate::Saved => format!("empty, with {inside} saved,"),
                 LoadFate::Refused | LoadFate::Pending => continue,
             };
             words += &format!("{inside} until {}, ", at.since(Instant::ZERO));

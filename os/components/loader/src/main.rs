@@ -11,16 +11,19 @@
 #![forbid(unsafe_code)]
 
 mod pages;
+mod snapshot;
 
+use snapshot::{Restoring, Snapshot};
 use tactus_package::admission::{Order, Supply, Work};
 use tactus_package::keys::TrustedKey;
 use tactus_package::load::{unload_step, Loading, Step, UnloadStep};
-use tactus_package::manifest::{Right, RightKind, MOST_RIGHTS};
+use tactus_package::manifest::{Manifest, Right, RightKind, MOST_RIGHTS};
 use tactus_package::program::Program;
 use tactus_package::slot::Slot;
+use tactus_package::snapshot::Seal;
 use tactus_record::SlotRefusal;
 use tactus_rt::abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
-use tactus_rt::abi::slot::{label_text, LoadCard, SlotCard, SlotChange, SlotReport, SLOT};
+use tactus_rt::abi::slot::{label_text, load as what, LoadCard, SlotCard, SlotChange, SlotReport, SLOT};
 use tactus_rt::time::{Duration, Instant};
 use tactus_rt::{calls, grant, slots, Error, Job, Single};
 
@@ -38,28 +41,42 @@ fn load(job: &Job) {
 }
 
 /// What is known of a slot.
-#[derive(Clone, Copy)]
 struct Filled {
     /// The program in it.
     program: Option<Program<'static>>,
+    /// The package that it came with.
+    package: &'static [u8],
+    /// What was saved of the slot.
+    snapshot: Snapshot,
     /// The least sequence number that it accepts.
     least: u64,
 }
 
-/// What is under way. There is one of them, in the component's own memory.
-#[allow(clippy::large_enum_variant)]
+/// What is under way.
+#[derive(Clone, Copy)]
 enum Doing {
-    Load(Loading<'static>),
+    /// A load; whether its first step has been taken.
+    Load(bool),
     /// Steps taken so far.
     Unload(u64),
+    /// Steps taken so far.
+    Save(u64),
+    Restore(Restoring),
     /// The kernel gave less than the image promised: this number of pages of the program is still to be taken back.
-    Abandon(Program<'static>, u64),
+    Abandon(u64),
 }
 
+/// What becomes of what is under way by a step: what follows, nothing if it is over.
+type Outcome = Result<Option<Doing>, SlotRefusal>;
+
+/// All of it lies in the component's own memory and is changed there: a stack has no room for a package's manifest twice.
 struct Loader {
     /// The load or unload that is under way, or comes next.
     next: usize,
     doing: Option<Doing>,
+    loading: Loading<'static>,
+    /// The digest of what is saved, or compared.
+    seal: Seal,
     slots: [Filled; MOST_SLOTS],
 }
 
@@ -74,7 +91,9 @@ impl From<Error> for Failed {
 
 impl Loader {
     fn new() -> Loader {
-        Loader { next: 0, doing: None, slots: [Filled { program: None, least: 0 }; MOST_SLOTS] }
+        let filled = || Filled { program: None, package: &[], snapshot: Snapshot::NONE, least: 0 };
+        let slots = core::array::from_fn(|_| filled());
+        Loader { next: 0, doing: None, loading: Loading::new(&[], 0), seal: Seal::new(), slots }
     }
 
     /// Takes one step, in a job that was released then.
@@ -89,41 +108,79 @@ impl Loader {
             return;
         }
         let change = SlotChange { slot: load.slot as u16, load: self.next as u16 };
-        let first = self.doing.is_none();
-        let doing = match self.doing.take() {
+        let doing = match self.doing {
             Some(doing) => Ok(doing),
-            None => begin(load, card, filled),
+            None => begin(load, filled),
         };
-        let after = doing.and_then(|doing| match doing {
-            Doing::Load(loading) => load_step(loading, first, (card, filled), change),
-            Doing::Unload(step) => Ok(unload(step, card, filled, change)),
-            Doing::Abandon(program, pages) => abandon(program, pages, card),
-        });
+        let (loading, seal) = (&mut self.loading, &mut self.seal);
+        let after = match doing {
+            Err(why) => Err(why),
+            Ok(Doing::Load(begun)) => {
+                if !begun {
+                    *loading = Loading::new(slots::package(load), card.set_back);
+                }
+                load_step(loading, !begun, (card, filled), change)
+            }
+            Ok(Doing::Unload(step)) => Ok(unload(step, card, filled, change)),
+            Ok(Doing::Save(step)) => snapshot::save(step, seal, (card, filled), change),
+            Ok(Doing::Restore(restoring)) => restoring.step((loading, seal), (card, filled), change),
+            Ok(Doing::Abandon(left)) => abandon(loading, left, card),
+        };
         match after {
             Ok(after) => self.doing = after,
-            Err(why) => tell(SlotReport::Refused(change, why as u8)),
+            Err(why) => {
+                tell(SlotReport::Refused(change, why as u8));
+                self.doing = None;
+            }
         }
         self.next += usize::from(self.doing.is_none());
     }
 }
 
 /// Begins a load or an unload, unless the slot is in no state for it.
-fn begin(load: &'static LoadCard, card: &SlotCard, filled: &Filled) -> Result<Doing, SlotRefusal> {
-    match (load.unload != 0, filled.program) {
-        (true, None) => Err(SlotRefusal::Empty),
-        (true, Some(_)) => Ok(Doing::Unload(0)),
-        (false, Some(_)) => Err(SlotRefusal::Full),
-        (false, None) => Ok(Doing::Load(Loading::new(slots::package(load), card.set_back))),
+fn begin(load: &'static LoadCard, filled: &Filled) -> Result<Doing, SlotRefusal> {
+    match (load.what, &filled.program) {
+        (what::UNLOAD | what::SAVE, None) => Err(SlotRefusal::Empty),
+        (what::UNLOAD, Some(_)) => Ok(Doing::Unload(0)),
+        (what::SAVE, Some(_)) => Ok(Doing::Save(0)),
+        (_, Some(_)) => Err(SlotRefusal::Full),
+        (what::RESTORE, None) => Restoring::new(filled).map(Doing::Restore).ok_or(SlotRefusal::Unsaved),
+        (_, None) => Ok(Doing::Load(false)),
     }
 }
 
 /// The next step of a load; what is under way after it.
 fn load_step(
-    mut loading: Loading<'static>,
+    loading: &mut Loading<'static>,
     first: bool,
     (card, filled): (&'static SlotCard, &mut Filled),
     change: SlotChange,
-) -> Result<Option<Doing>, SlotRefusal> {
+) -> Outcome {
+    let done = match next(loading, first, card, filled)? {
+        None => return Ok(None),
+        Some(Step::HandOver) => {
+            let done = hand_over(loading, card, filled, SlotReport::Loaded(change));
+            if done.is_ok() {
+                filled.package = slots::loads().get(usize::from(change.load)).map_or(&[], slots::package);
+                return Ok(None);
+            }
+            done
+        }
+        Some(step) => take(loading, step, card),
+    };
+    Ok(match done {
+        Ok(()) => Some(Doing::Load(true)),
+        Err(Failed) => Some(Doing::Abandon(loading.pages())),
+    })
+}
+
+/// Looks at the package, as far as the next step does; what is left to do for it.
+fn next(
+    loading: &mut Loading<'static>,
+    first: bool,
+    card: &'static SlotCard,
+    filled: &Filled,
+) -> Result<Option<Step>, SlotRefusal> {
     // Who may sign is asked for in the first step alone.
     let mut trusted = slots::keys(card).iter().filter(|_| first).filter_map(|key| TrustedKey::new(*key));
     let mut keys = trusted.next().map(|key| [key; MOST_KEYS]);
@@ -137,23 +194,16 @@ fn load_step(
     let named = slots::rights(card).iter().map(|right| label_text(&right.name));
     let given = rights.iter_mut().zip(named).map(|(place, name)| place.name = name).count();
     let slot = slot(card, filled, &rights[..given]);
-    let step = loading.step(keys, &slot, Work::OF_AN_ADMISSION);
-    let done = match step.map_err(|refusal| refusal.reason())? {
-        None => return Ok(None),
-        Some(Step::Look) => Ok(()),
-        Some(Step::SetBack { from, count }) => set_back(card, loading.program().map_or(0, |it| it.entry), from, count),
-        Some(Step::Write { from, count }) => pages::write(card, &loading, from, count),
-        Some(Step::HandOver) => {
-            return match hand_over(&loading, card, filled, change) {
-                Ok(()) => Ok(None),
-                Err(Failed) => Ok(loading.program().map(|it| Doing::Abandon(*it, it.pages()))),
-            }
-        }
-    };
-    Ok(match done {
-        Ok(()) => Some(Doing::Load(loading)),
-        Err(Failed) => loading.program().map(|it| Doing::Abandon(*it, it.pages())),
-    })
+    loading.step(keys, &slot, Work::OF_AN_ADMISSION).map_err(|refusal| refusal.reason())
+}
+
+/// Does what a step asks for, but for the last one.
+fn take(loading: &Loading<'static>, step: Step, card: &SlotCard) -> Result<(), Failed> {
+    match step {
+        Step::Look | Step::HandOver => Ok(()),
+        Step::SetBack { from, count } => set_back(card, loading.program().map_or(0, |it| it.entry), from, count),
+        Step::Write { from, count } => pages::write(card, loading, from, count),
+    }
 }
 
 /// The slot as a package is judged by it.
@@ -190,13 +240,22 @@ fn hand_over(
     loading: &Loading<'static>,
     card: &SlotCard,
     filled: &mut Filled,
-    change: SlotChange,
+    report: SlotReport,
 ) -> Result<(), Failed> {
     let (Some(program), Some(manifest)) = (loading.program(), loading.manifest()) else { return Err(Failed) };
     let last = pages::patiently(|| calls::restart_at(card.component.into(), card.set_back, program.entry))?;
     if last != 0 {
         return Err(Failed);
     }
+    tell_tasks(card, manifest);
+    filled.program = Some(*program);
+    filled.least = if card.older == 0 { filled.least.max(manifest.sequence_number) } else { 0 };
+    tell(report);
+    Ok(())
+}
+
+/// Tells what tasks the program has.
+fn tell_tasks(card: &SlotCard, manifest: &Manifest<'_>) {
     for (task, of) in (card.first_task..).zip(manifest.tasks.iter()) {
         let demand = &of.demand;
         tell(SlotReport::Task {
@@ -207,10 +266,6 @@ fn hand_over(
             priority: u32::MAX - demand.priority,
         });
     }
-    filled.program = Some(*program);
-    filled.least = if card.older == 0 { filled.least.max(manifest.sequence_number) } else { 0 };
-    tell(SlotReport::Loaded(change));
-    Ok(())
 }
 
 /// The next step of an unload; what is under way after it.
@@ -230,11 +285,13 @@ fn unload(step: u64, card: &SlotCard, filled: &mut Filled, change: SlotChange) -
 }
 
 /// Takes back what was written of a program that cannot be handed over.
-fn abandon(program: Program<'static>, left: u64, card: &SlotCard) -> Result<Option<Doing>, SlotRefusal> {
+fn abandon(loading: &Loading<'static>, left: u64, card: &SlotCard) -> Outcome {
     let count = left.min(tactus_package::load::PAGES);
-    pages::take_away(card, &program, left - count, count);
+    if let Some(program) = loading.program() {
+        pages::take_away(card, program, left - count, count);
+    }
     if left > count {
-        Ok(Some(Doing::Abandon(program, left - count)))
+        Ok(Some(Doing::Abandon(left - count)))
     } else {
         Err(SlotRefusal::Resources)
     }

@@ -22,7 +22,7 @@ pub fn patiently<T>(ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     Err(Error::Busy)
 }
 
-fn control(operation: MemoryOperation, component: u32, address: u64, page: u64) -> Result<u64, Error> {
+pub fn control(operation: MemoryOperation, component: u32, address: u64, page: u64) -> Result<u64, Error> {
     patiently(|| calls::memory_control(operation, component.into(), address, page)).map(|[first, _]| first)
 }
 
@@ -70,7 +70,7 @@ fn try_to_write(
 }
 
 /// A frame of one of these colours, of another one for each page in turn.
-fn take(colours: u64, number: u64) -> Result<u64, Failed> {
+pub fn take(colours: u64, number: u64) -> Result<u64, Failed> {
     let in_turn = (0..64).map(|n| (number + n) % 64).filter(|colour| colours >> colour & 1 != 0);
     for colour in in_turn {
         match control(MemoryOperation::Take, 0, 0, colour) {

@@ -6,10 +6,10 @@ use super::space::Use;
 use crate::parsed::Parsed;
 use crate::wire::Stored;
 use std::collections::BTreeSet;
-use tactus_abi::image::{role, MemoryKind, NO_COMPONENT, WRITABLE};
+use tactus_abi::image::{role, MemoryKind, Thread, ThreadKind, NO_COMPONENT, WRITABLE};
 use tactus_abi::layout::{MAX_THREADS, PAGE, PROGRAM, TOLD, WINDOW_PAGES};
 use tactus_abi::shared::{name_text, restart};
-use tactus_abi::slot::{label_text, LoadCard, LoaderHead, RightCard, SlotCard, SLOT};
+use tactus_abi::slot::{label_text, load, LoadCard, LoaderHead, RightCard, SlotCard, SLOT};
 
 /// Checks the roles; mappings are not known yet.
 pub(super) fn component(image: &Parsed, number: usize) -> Result<(), VerifyError> {
@@ -86,10 +86,10 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     check(pages <= image.header.pool_frames.into(), "is told of slots with more memory than there is")?;
     let in_order = loads.windows(2).all(|pair| pair[0].at <= pair[1].at);
     check(in_order, "is told of loads in another order than that of time")?;
-    for load in &loads {
-        let lies = load.offset.checked_add(load.bytes).is_some_and(|end| end <= table.len() as u64);
+    for it in &loads {
+        let lies = it.offset.checked_add(it.bytes).is_some_and(|end| end <= table.len() as u64);
         check(
-            load.slot < head.slots && lies && load.unload <= 1,
+            it.slot < head.slots && lies && it.what <= load::RESTORE,
             "is told of a package, or a slot, that there is not",
         )?;
     }
@@ -110,6 +110,14 @@ fn slot(
     let own: Vec<usize> = own.map(|(task, _)| task).collect();
     let said: Vec<usize> = (card.first_task as usize..).take(card.tasks as usize).collect();
     check(!own.is_empty() && own == said, "is told of other tasks than the slot has")?;
+    let threads = image.threads.iter().skip(card.first_thread as usize).take(said.len());
+    let is_own = |(thread, task): (&Thread, &usize)| {
+        thread.component == card.component && thread.kind == ThreadKind::Task as u32 && thread.number as usize == *task
+    };
+    check(
+        threads.zip(&said).filter(|it| is_own(*it)).count() == said.len(),
+        "is told of other threads than the slot has",
+    )?;
     check((1..=WINDOW_PAGES).contains(&card.pages), "is told of a slot with no memory, or more than its window shows")?;
     let both = it.window_colours & image.components[loader].window_colours;
     check(

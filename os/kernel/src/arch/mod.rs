@@ -41,6 +41,7 @@ pub use processor::{
 #[allow(clippy::type_complexity)]
 const _: () = {
     use core::iter::Empty;
+    use tactus_abi::call::ThreadState;
     use tactus_record::FaultKind;
     use {
         interrupts::Address, loader::Sandbox, paging::AddressSpace, paging::MapError, registers::Registers,
@@ -152,6 +153,9 @@ const _: () = {
     let _: fn(&mut Registers, [u64; 4]) = Registers::pass;
     let _: fn(&Registers) -> Words = Registers::words;
     let _: fn(&mut Registers, Words) = Registers::pass_all;
+    // As they are kept of a saved thread; again, if they could have been kept so.
+    let _: fn(&Registers) -> ThreadState = Registers::kept;
+    let _: fn(&ThreadState) -> Option<Registers> = Registers::of_kept;
     let _: u64 = registers::RETURN_ADDRESS;
 
     // Waits until the port has taken what is held; a line of the kernel's own.

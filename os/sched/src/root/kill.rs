@@ -30,6 +30,14 @@ pub fn give_up(task: TaskId) {
     }
 }
 
+/// The task's thread goes on where it is: what it was in the middle of was saved.
+#[cold]
+pub fn go_on(task: TaskId) {
+    if let Some(given_up) = system().given_up.get(task.index()) {
+        given_up.store(false, Relaxed);
+    }
+}
+
 /// A job of the task is given a core.
 #[inline(always)]
 pub fn before_next(system: &System, task: TaskId) {

@@ -48,6 +48,8 @@ impl Reports {
             }
             SlotReport::Loaded(change) => (change, SlotAction::Load),
             SlotReport::Unloaded(change) => (change, SlotAction::Unload),
+            SlotReport::Saved(change) => (change, SlotAction::Save),
+            SlotReport::Restored(change) => (change, SlotAction::Restore),
             SlotReport::Refused(change, why) => (change, SlotAction::Refuse(SlotRefusal::from_u8(why)?)),
         };
         self.slots.get(usize::from(change.0.slot))?;

@@ -2,7 +2,7 @@
 //! the loader nothing is taken that is not about tasks of slots.
 
 use crate::root::state::{CoreState, RootProgram};
-use crate::root::{at_home, Root, NOT_DECLARED, NO_JOB, SLOTTED};
+use crate::root::{at_home, kill, Root, NOT_DECLARED, NO_JOB, SLOTTED};
 use crate::runtime::decide_locked;
 use tactus_policy::{Input, Policy, SlotAction};
 use tactus_record::{EventKind, Sink, SlotValue, Stored, Subject};
@@ -11,7 +11,7 @@ use tactus_rt::abi::image::role;
 use tactus_rt::abi::slot::{SlotChange, SlotReport};
 use tactus_rt::cards::components;
 use tactus_rt::scheduler::RingWriter;
-use tactus_rt::time::{CoreId, Instant};
+use tactus_rt::time::{CoreId, Instant, TaskId};
 use tactus_rt::Caller;
 
 /// The loader tells of a slot; see [`tactus_rt::abi::slot`]. Gives 0, [`NO_JOB`] or [`NOT_DECLARED`]. It goes on when it has a core
@@ -55,9 +55,14 @@ pub fn pass_on<P: Policy>(
         }
         policy.input(own, Input::SlotTask { task, values });
     }
+    if let (SlotAction::Restore, Some((first, count))) = (action, reports.slots.get(usize::from(slot))) {
+        (*first..first + count).for_each(|task| kill::go_on(TaskId(task)));
+    }
     let (kind, level) = match action {
         SlotAction::Load => (EventKind::SlotLoaded, 0),
         SlotAction::Unload => (EventKind::SlotUnloaded, 0),
+        SlotAction::Save => (EventKind::SlotUnloaded, 1),
+        SlotAction::Restore => (EventKind::SlotLoaded, 1),
         SlotAction::Refuse(why) => (EventKind::SlotRefused, why as u8),
     };
     let subject = Subject::NONE.with_level(level);

@@ -48,6 +48,7 @@ mod requests;
 mod restarts_per_server;
 mod sandbox;
 mod sandboxes;
+mod saves;
 mod schedulers;
 mod schedules;
 mod security;

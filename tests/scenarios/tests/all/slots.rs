@@ -8,13 +8,13 @@ use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::TaskId;
 
 /// A folder with keys and packages.
-struct Shop {
-    scratch: Scratch,
+pub(crate) struct Shop {
+    pub(crate) scratch: Scratch,
 }
 
 impl Shop {
     /// With the keys of one who is trusted and one who is not.
-    fn new(name: &str) -> Shop {
+    pub(crate) fn new(name: &str) -> Shop {
         let shop = Shop { scratch: Scratch::new(name) };
         for key in ["dev", "stranger"] {
             shop.call(&["key", "new", &shop.path(key).display().to_string()]);
@@ -32,8 +32,9 @@ impl Shop {
     }
 
     /// A package of the program of this name in a crate, with tasks of `(name, execution, period)`, signed by `key`.
-    fn pack(&self, (folder, program): (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
-        let mut text = format!("name = '{program}'\nversion = '1.0.0'\nclass = 'app'\nuses = ['console']\n");
+    pub(crate) fn pack(&self, (folder, program): (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
+        let mut text =
+            format!("name = '{program}'\nversion = '1.0.0'\nclass = 'app'\nuses = ['console']\nheap = '16 KiB'\n");
         for (task, execution, period) in tasks {
             text += &format!("[[task]]\nname = '{task}'\nexecution = '{execution}'\nperiod = '{period}'\n");
         }
@@ -45,7 +46,7 @@ impl Shop {
 }
 
 /// One core: a promised task in nobody's server, a loader, a console, and a slot with a server.
-fn system(duration: &str, slot: &str, loads: &[String]) -> String {
+pub(crate) fn system(duration: &str, slot: &str, loads: &[String]) -> String {
     format!(
         "[system]\ncores = 1\nduration = '{duration}'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitioned-edf'\n\
          [[component]]\nname = 'loader'\ncrate = '{}'\nloader = true\n\
@@ -61,12 +62,17 @@ fn system(duration: &str, slot: &str, loads: &[String]) -> String {
     )
 }
 
-fn load(at: u64, slot: &str, package: &str) -> String {
+pub(crate) fn load(at: u64, slot: &str, package: &str) -> String {
     format!("[[load]]\nat = '{at} ms'\nslot = '{slot}'\npackage = '{package}.package'\n")
 }
 
 fn unload(at: u64, slot: &str) -> String {
-    format!("[[unload]]\nat = '{at} ms'\nslot = '{slot}'\n")
+    ask("unload", at, slot)
+}
+
+/// An unload, a save or a restore.
+pub(crate) fn ask(what: &str, at: u64, slot: &str) -> String {
+    format!("[[{what}]]\nat = '{at} ms'\nslot = '{slot}'\n")
 }
 
 /// What became of each load: its number, the kind of record, its instant (ns), the reason of a refusal.

@@ -1,5 +1,8 @@
 //! The registers of a thread as the entry code saves them, and the vectors that lead into the kernel.
 
+use tactus_abi::call::ThreadState;
+use tactus_abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
+
 /// The registers of a thread, as saved on the way in.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(16))]
@@ -164,3 +167,43 @@ pub const USER_FLAGS: u64 = 0x202;
 pub const USER_CODE: u64 = 0x2b;
 /// See [`USER_CODE`].
 pub const USER_DATA: u64 = 0x23;
+
+/// Flags that a thread can set itself and that calculations set: carry, parity, adjust, zero, sign, direction, overflow.
+const OWN_FLAGS: u64 = 0xcd5;
+/// The end of the addresses of components.
+const END: u64 = 1 << 47;
+
+impl Registers {
+    /// As they are kept of a thread that is saved.
+    pub fn kept(&self) -> ThreadState {
+        let mut state = [0; size_of::<ThreadState>() / 8];
+        let vector = if (1..VECTOR_CALL).contains(&self.vector) { VECTOR_TIMER } else { self.vector };
+        let flags = self.rflags & OWN_FLAGS | USER_FLAGS;
+        let Registers { r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax, rip, rsp, .. } = *self;
+        let general = [r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax];
+        let all = general.into_iter().chain([vector, rip, USER_CODE, flags, rsp, USER_DATA]);
+        state.iter_mut().zip(all).for_each(|(place, word)| *place = word);
+        state
+    }
+
+    /// What was kept, again; nothing if it could not have been kept so: others than a component's segments and flags, an instruction
+    /// outside of the window of a slot, a stack outside of components, a way into the kernel that there is not.
+    pub fn of_kept(state: &ThreadState) -> Option<Registers> {
+        let [r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax, rest @ ..] = *state;
+        let [vector, rip, cs, rflags, rsp, ss, rest @ ..] = rest;
+        let known = [0, VECTOR_TIMER, VECTOR_CALL, VECTOR_PASS, VECTOR_SWITCHED].contains(&vector);
+        let within = (PROGRAM..PROGRAM + WINDOW_PAGES * PAGE).contains(&rip) && rsp < END;
+        let own = cs == USER_CODE && ss == USER_DATA && rflags & !OWN_FLAGS == USER_FLAGS;
+        let general =
+            Registers { r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax, ..Self::NONE };
+        (known && within && own && rest.iter().all(|word| *word == 0)).then_some(Registers {
+            vector,
+            rip,
+            cs,
+            rflags,
+            rsp,
+            ss,
+            ..general
+        })
+    }
+}
