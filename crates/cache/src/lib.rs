@@ -10,6 +10,7 @@ extern crate alloc;
 #[cfg(feature = "files")]
 extern crate std;
 
+mod arch;
 mod array;
 mod below;
 pub mod blocks;
@@ -33,9 +34,9 @@ mod order;
 mod private;
 pub mod room;
 mod set;
-pub mod tables;
 mod transfer;
 
+pub use arch::tables;
 pub use coherence::Protocol;
 pub use colours::{Colour, ColourSet, Colours, ColoursError};
 pub use events::{Events, Evictions, Kind, Served};

@@ -76,6 +76,7 @@ extern crate std;
 
 #[cfg(loom)]
 pub mod abstraction;
+mod arch;
 pub mod facade;
 mod helping;
 mod lock;
@@ -83,11 +84,11 @@ mod nest;
 mod order;
 mod post;
 mod slices;
-#[cfg(target_arch = "x86_64")]
-pub mod stamp;
 #[cfg(loom)]
 mod turns;
 
+#[cfg(target_arch = "x86_64")]
+pub use arch::stamp;
 pub use helping::{HelpedLines, Piece, Port, PIECE_WORDS};
 pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
