@@ -71,6 +71,30 @@ fn two_kernels_keep_what_each_was_promised_with_two_exits_each_and_again_byte_fo
     }
 }
 
+/// Runs of two and of four sandboxes, as many as `TACTUS_REPEATS` says.
+#[test]
+#[ignore = "40 runs of the machine"]
+fn two_and_four_sandboxes_leave_the_same_bytes_in_every_run() {
+    let repeats = std::env::var("TACTUS_REPEATS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
+    let scratch = Scratch::new("sandboxes");
+    let text = fs::read_to_string(file(EXAMPLE)).expect("the example");
+    let (head, boxes) = text.split_at(text.find("[[sandbox]]").expect("a sandbox"));
+    let again = boxes.replace("\"critical\"", "\"second\"").replace("\"rich\"", "\"third\"");
+    let four = scratch.write("four.toml", &format!("{head}{boxes}{again}"));
+    for (system, names) in
+        [(file(EXAMPLE), &["critical", "rich"][..]), (four, &["critical", "rich", "second", "third"])]
+    {
+        let of = |_: usize| {
+            let ran = Ran::of(&system, "100 ms", &[]);
+            assert_eq!(ran.all["held"], true, "{}", ran.output);
+            names.iter().map(|name| ran.bytes(name)).collect::<Vec<_>>()
+        };
+        let first = of(0);
+        assert!((1..repeats).all(|n| of(n) == first), "{} sandboxes: another run", names.len());
+        println!("{} sandboxes: {repeats} of {repeats} runs the same", names.len());
+    }
+}
+
 #[test]
 fn check_and_simulation_take_each_sandbox_as_the_system_that_it_is() {
     let example = file(EXAMPLE);
