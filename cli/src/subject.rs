@@ -50,8 +50,11 @@ pub fn sandboxes_held(held: &[(&str, bool)]) -> String {
         true => lines::good(format!("all {} hold", held.len())),
         false => lines::bad(format!("{} of {} do not hold: {}", broken.len(), held.len(), broken.join(", "))),
     };
-    format!("{text}; their kernels can interrupt and stop each other's cores (inter-core = \"open\")")
+    format!("{text}; {OPEN}")
 }
+
+/// What nothing holds back between sandboxes.
+pub const OPEN: &str = "their kernels can interrupt and stop each other's cores (inter-core = \"open\")";
 
 /// Tells what the sandboxes are.
 pub fn announce_sandboxes(whole: &Sandboxes) {

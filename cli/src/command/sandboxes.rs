@@ -16,6 +16,7 @@ use tactus_machine::sandboxes::{boot, Fate, Part, PartRan};
 use tactus_machine::{costs, place};
 use tactus_model::Sandboxes;
 use tactus_plan::RunPlan;
+use tactus_report::{sandboxes_page, SandboxRow};
 use tactus_terminal::lines::{self, brief};
 use tactus_terminal::progress::{self, waiting};
 
@@ -66,7 +67,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     let ran = boot(whole, &parts, &results, &monitor, &mut shown);
     shown.bar.end();
 
-    let (mut held, mut told) = (Vec::new(), Vec::new());
+    let (mut held, mut told, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (((part, PartRan { fate, ran, first_job }), plan), (_, image, kernel_bytes)) in
         parts.iter().zip(ran?).zip(plans).zip(&programs)
     {
@@ -81,6 +82,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
             emulator: &emulator,
             caches: false,
         };
+        let why = ran.as_ref().err().cloned();
         let outcome = match ran {
             Ok(ran) => booted.conclude(plan, ran)?,
             Err(why) => not_judged(&plan, &why),
@@ -93,10 +95,15 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let first = first_job.map(|at| at.as_nanos());
         told.push(summary(name, &fate, outcome == Outcome::Held, first));
         held.push((name, outcome == Outcome::Held));
+        let exits = fate.exits_in_words();
+        rows.push(SandboxRow { name: name.into(), held: outcome == Outcome::Held, not_judged: why, exits });
     }
     let all =
         json!({ "name": whole.name, "held": held.iter().all(|it| it.1), "inter_core": "open", "sandboxes": told });
     results.put("sandboxes.json", format!("{all:#}\n").as_bytes())?;
+    let page = sandboxes_page(&whole.name, &rows, subject::OPEN);
+    results.put("report.html", page.as_bytes())?;
+    lines::line("report", results.file("report.html").display());
     lines::line("whole", subject::sandboxes_held(&held));
     Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
 }

@@ -59,7 +59,10 @@ fn two_kernels_keep_what_each_was_promised_with_two_exits_each_and_again_byte_fo
     let (first, second) = (run(), run());
     assert_eq!((first.status, &first.all["held"]), (Some(0), &true.into()), "{}", first.output);
     assert!(first.output.contains("inter-core = \"open\""), "{}", first.output);
+    let page = fs::read_to_string(first.folder.join("report.html")).expect("the whole has a page");
+    assert!(page.contains("data-verdict=\"held\""), "{page}");
     for name in ["critical", "rich"] {
+        assert!(page.contains(&format!("{name}/report.html")) && first.folder.join(name).join("report.html").exists());
         let told = first.sandbox(name);
         let exits = told["exits"].as_object().expect("exits by cause");
         assert_eq!((&exits["end_of_the_run"], &exits["modes_turned_on"]), (&1.into(), &1.into()), "{told:#}");
