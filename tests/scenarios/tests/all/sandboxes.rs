@@ -167,9 +167,9 @@ fn largest_difference(one: &[Record], other: &[Record]) -> Duration {
     Duration::from_nanos(differences.max().unwrap_or(0))
 }
 
-/// By how much a neighbour's records may move: a turn of each other core (2,500 instructions of 2 ns), as often as the kernel lets them
-/// have one in an entry.
-const ROUND: Duration = Duration::from_micros(20);
+/// By how much a neighbour's records may move: a turn of each other core of three is 5 µs (2,500 instructions of 2 ns), and
+/// `tactus_abi::turns::Turns::latest` has 27.5 µs for how late a core may see its timer then.
+const LATEST: Duration = Duration::from_nanos(27_500);
 
 /// The critical kernel keeps every promise and its schedule; the rich one is started again, if its monitor learns of its death.
 fn moves_its_neighbour_little(way: u32, said: Option<&str>, at: u64, duration: &str, alone: &Ran) -> Duration {
@@ -197,12 +197,12 @@ fn moves_its_neighbour_little(way: u32, said: Option<&str>, at: u64, duration: &
     }
     let moved = largest_difference(&alone.records("critical"), &ran.records("critical"));
     println!("way {way} at {at}: the neighbour's records differ by {moved} at most");
-    assert!(moved <= ROUND, "{way} at {at}: {moved}");
+    assert!(moved <= LATEST, "{way} at {at}: {moved}");
     moved
 }
 
 #[test]
-fn a_kernel_that_is_destroyed_moves_its_neighbour_by_a_round_of_turns_at_most_and_comes_back() {
+fn a_kernel_that_is_destroyed_moves_its_neighbour_by_turns_at_most_and_comes_back() {
     let alone = destroyed(1, u64::MAX / 4, "60 ms");
     assert_eq!(alone.status, Some(0), "{}", alone.output);
     for (way, said) in [WAYS[0], WAYS[1], WAYS[3]] {
@@ -213,7 +213,7 @@ fn a_kernel_that_is_destroyed_moves_its_neighbour_by_a_round_of_turns_at_most_an
 /// All ways at 20 instants each, or as many as `TACTUS_DESTRUCTIONS` says.
 #[test]
 #[ignore = "140 runs of the machine"]
-fn a_kernel_that_is_destroyed_in_any_way_at_any_time_moves_its_neighbour_by_a_round_at_most() {
+fn a_kernel_that_is_destroyed_in_any_way_at_any_time_moves_its_neighbour_by_turns_at_most() {
     let instants = std::env::var("TACTUS_DESTRUCTIONS").ok().and_then(|it| it.parse().ok()).unwrap_or(20_u64);
     let alone = destroyed(1, u64::MAX / 4, "100 ms");
     let mut most = Duration::ZERO;
