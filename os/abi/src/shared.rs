@@ -171,6 +171,8 @@ pub struct TaskPage {
     pub awaited: u64,
     /// Image builder: the interrupt line that releases its jobs, plus one; 0 if none does.
     pub line: u64,
+    /// Image builder: which of its component's tasks it is, from 0, in the order of their numbers.
+    pub index: u64,
     /// How often the task's process has missed a deadline: see [`crate::process`].
     pub missed: u64,
     /// The last of these deadlines (ns since the start of the run), each at its number, from 0, modulo their count.

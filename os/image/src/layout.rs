@@ -183,17 +183,21 @@ impl Layout {
     }
 
     pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>], lines: &[Option<u8>]) {
+        // By component: how many of its tasks came before.
+        let mut before = vec![0; parts.components.len()];
         for thread in &parts.threads {
             let Some(task) = thread.task() else { continue };
+            let before = &mut before[thread.component as usize];
+            let index = std::mem::replace(before, *before + 1);
             let (scheduler, end) = parts.ends[task.index()];
             let own = sections.get(task.index()).map_or(&[][..], Vec::as_slice);
             if !own.is_empty() {
                 self.section_page(parts, (thread.component, task), own);
             }
             let line = lines.get(task.index()).copied().flatten().map_or(0, |line| u64::from(line) + 1);
-            let contents = (end != 0 || !own.is_empty() || line != 0).then(|| {
+            let contents = (end != 0 || !own.is_empty() || line != 0 || index != 0).then(|| {
                 let (complete, sections) = (end as u64, own.len() as u64);
-                let page = TaskPage { complete, sections, line, ..TaskPage::default() };
+                let page = TaskPage { complete, sections, line, index, ..TaskPage::default() };
                 let mut bytes = Vec::new();
                 page.put(&mut bytes);
                 self.put(&bytes, bytes.len() as u64)

@@ -222,6 +222,7 @@ stored!(TaskPage {
     sections: u64,
     awaited: u64,
     line: u64,
+    index: u64,
     missed: u64,
     missed_at: [u64; MISSES],
 });

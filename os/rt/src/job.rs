@@ -23,6 +23,12 @@ impl Job {
         self.task
     }
 
+    /// Which of its component's tasks it is: 0 for the first in the file, or in the package, 1 for the next, and so on.
+    pub fn index(&self) -> usize {
+        // SAFETY: as in `Job::number`; written by the image builder alone.
+        unsafe { (&raw const (*self.page()).index).read() as usize }
+    }
+
     /// The job's number, counted from 0.
     pub fn number(&self) -> u64 {
         // SAFETY: the task's page is mapped read-only into its component; the scheduler writes it only while the

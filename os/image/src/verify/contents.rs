@@ -92,7 +92,9 @@ fn has_right_steps(demands: &[u8], count: usize) -> Option<bool> {
 
 /// Whether what the page of the task begins with names the grant of the scheduler that writes it, and says nothing else.
 fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
-    let component = image.threads[image.header.cores as usize + task].component as usize;
+    let threads = &image.threads[image.header.cores as usize..];
+    let component = threads[task].component as usize;
+    let before = threads[..task].iter().filter(|it| it.component as usize == component).count() as u64;
     let offset = task as u64 * PAGE;
     let mut page = contents(image, bytes, component, TASK_PAGE + offset);
     let page = match page {
@@ -114,6 +116,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     // Its own: the kernel lets it acknowledge no other.
     let own = |line: u64| line < LINES as u64 && image.components[component].releases & 1 << line != 0;
     right
+        && page.index == before
         && page.line.checked_sub(1).is_none_or(own)
         && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
         && (page.missed, page.missed_at) == (0, [0; MISSES])

@@ -43,8 +43,9 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
     };
     assert_eq!(of(PLAIN), [("complete", 0)]);
     assert_eq!(of(CONTROLLER), [("complete", OUTER), ("smooth", 6), ("complete 2", INNER)]);
-    for (task, component, scheduler, grant) in
-        [(0, PLAIN, 0, 0), (1, 4, 0, 0), (2, CONTROLLER, OUTER, 0), (3, CONTROLLER, INNER, 2)]
+    // Of the controller's two tasks the second has its index, too.
+    for (task, component, scheduler, grant, index) in
+        [(0, PLAIN, 0, 0, 0), (1, 4, 0, 0, 0), (2, CONTROLLER, OUTER, 0, 0), (3, CONTROLLER, INNER, 2, 1)]
     {
         let at = |component, address: u64| parsed.mapping_at(component, address + task * PAGE).unwrap();
         let (read, written) = (at(component, TASK_PAGE), at(scheduler, TASK_PAGES));
@@ -54,11 +55,13 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let mut expected = vec![0; if grant == 0 { 0 } else { size_of::<TaskPage>() / 8 }];
         expected.get_mut(COMPLETE / 8).into_iter().for_each(|word| *word = grant);
+        expected.get_mut(INDEX / 8).into_iter().for_each(|word| *word = index);
         assert_eq!(words, expected);
     }
 }
 
 const COMPLETE: usize = std::mem::offset_of!(TaskPage, complete);
+const INDEX: usize = std::mem::offset_of!(TaskPage, index);
 
 caught! {
     right();

@@ -5,7 +5,7 @@ use crate::common::{component, image, image_with, program, programs, system, tas
 use std::mem::offset_of;
 use tactus_abi::image::{role, WRITABLE};
 use tactus_abi::layout::{HEAP, INFO, PROGRAM, STACKS, STACK_STRIDE, TASK_PAGE, TOLD};
-use tactus_abi::shared::{name_text, Info};
+use tactus_abi::shared::{name_text, Info, TaskPage};
 use tactus_abi::slot::{LoadCard, LoaderHead, SlotCard, SLOT};
 use tactus_image::{verify, Image, USER_STACK};
 use tactus_model::{Body, Load, LoadKind, Restart, Rights, Slot, Superior, System};
@@ -122,6 +122,11 @@ fn role_of(number: usize) -> impl Fn(&Draft) -> usize {
 
 caught! {
     built().bytes;
+    a_task_that_is_told_to_be_another_of_its_component_is_caught: |it| {
+        let at = it.contents(GUEST, TASK_PAGE + 2 * 4096) + offset_of!(TaskPage, index);
+        assert_eq!(it.bytes[at], 1);
+        it.u64(at, 0);
+    } => "another scheduler";
     a_slot_that_writes_to_the_console_is_caught: |it| { let at = role_of(GUEST)(it); it.u32(at, role::SLOT | role::WINDOW | role::CONSOLE) } => "another role";
     a_slot_without_a_window_is_caught: |it| { let at = role_of(GUEST)(it); it.u32(at, role::SLOT) } => "another role";
     a_loader_that_manages_memory_is_caught: |it| { let at = role_of(LOADER)(it); it.u32(at, role::LOADER | role::WINDOW | role::MEMORY) } => "manages memory";

@@ -1,4 +1,5 @@
-//! Says once that it is here, and how many of its jobs there were before: none, however often it is loaded. Then it computes.
+//! Says once that it is here, and how many of its jobs there were before: none, however often it is loaded; and once for each of its tasks
+//! which one it is. Then it computes.
 #![no_std]
 #![no_main]
 
@@ -13,10 +14,15 @@ tactus_rt::component! { job: count, services: [] }
 static WRITTEN: AtomicU64 = AtomicU64::new(41);
 /// Zeros behind it.
 static JOBS: AtomicU64 = AtomicU64::new(0);
+/// The tasks that have had a job, as bits.
+static TASKS: AtomicU64 = AtomicU64::new(0);
 
 fn count(job: &Job) {
     if WRITTEN.swap(42, Relaxed) == 41 {
         let _ = writeln!(Console, "steady after {}", JOBS.load(Relaxed));
+    }
+    if TASKS.fetch_or(1 << job.index(), Relaxed) & 1 << job.index() == 0 {
+        let _ = writeln!(Console, "steady has task {}", job.index());
     }
     JOBS.fetch_add(1, Relaxed);
     while job.charged() < Duration::from_micros(200) {
