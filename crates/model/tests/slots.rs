@@ -31,7 +31,7 @@ name = "load"
 component = "fills"
 core = 0
 period = "5 ms"
-execution = "1 ms"
+execution = "3400 us"
 [[task]]
 name = "work"
 core = 1
@@ -129,6 +129,13 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     ("core = 1\n", "core = 0\ncomponent = \"fills\"\n", 28, "it is of the loader, which has a task already"),
     ("core = 0\nperiod", "core = 1\nperiod", 22, "the loader's task is not on core 0, where slot \"guest\" is"),
     ("component = \"fills\"\n", "component = \"fills\"\noverrun = \"kill\"\n", 22, "go on when they overrun, one step"),
+    (
+        "execution = \"3400 us\"",
+        "execution = \"3399999 ns\"",
+        22,
+        "1700000 instructions; write execution = \"3400 us\" or more",
+    ),
+    ("[policy]", "[machine]\ninstruction = '4 ns'\n[policy]", 24, "write execution = \"6800 us\" or more"),
     (
         "kind = \"partitioned-edf\"\n",
         "kind = \"partitioned-edf\"\nschedulers = \"per-server\"\n",

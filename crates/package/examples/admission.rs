@@ -3,7 +3,8 @@
 //!     cargo build --release -p tactus-package --example admission
 //!     valgrind --tool=callgrind --toggle-collect='*one_admission*' target/release/examples/admission 32 fp
 //!
-//! The figure is what the tool collected, by the number of admissions, which is printed with the terms of their searches.
+//! With `long` instead of `fp` the tasks ask for the whole share, so that the search takes all its terms, and with `quick` there is no
+//! search and the quick test looks at all deadlines. The figure is what the tool collected, by the number of admissions, which is printed with the terms of their searches.
 #![allow(clippy::print_stdout)]
 
 use std::env;
@@ -20,8 +21,9 @@ fn one_admission(tasks: &[Demand], order: Order, supply: &Supply, work: &mut Wor
 fn main() {
     let mut arguments = env::args().skip(1);
     let count: u64 = arguments.next().and_then(|it| it.parse().ok()).unwrap_or(8);
-    let order = match arguments.next().as_deref() {
-        Some("fp") => Order::FixedPriority,
+    let how = arguments.next().unwrap_or_default();
+    let order = match how.as_str() {
+        "fp" => Order::FixedPriority,
         _ => Order::EarliestDeadline,
     };
     let mut state = 7_u64;
@@ -37,16 +39,22 @@ fn main() {
             .map(|_| {
                 let period = 20_000 + draw(480_000);
                 // Up to nine tenths of the slot's share in all.
-                let execution = 1 + period * (20 + draw(60)) / (count * 250);
-                let deadline = period - draw(period / 4);
+                let (part, early) = match how.as_str() {
+                    "long" => (100, 0),
+                    "quick" => (50, 0),
+                    _ => (20 + draw(60), draw(period / 4)),
+                };
+                let execution = period * part / (count * 250) + u64::from(how != "long");
+                let deadline = period - early;
                 Demand { execution: us(execution), period: us(period), deadline: us(deadline), priority: 0 }
             })
             .collect();
         tasks.sort_by_key(|task| task.deadline);
         tasks.iter_mut().zip(0..).for_each(|(task, n)| task.priority = n);
-        let mut work = Work::OF_AN_ADMISSION;
+        let most = if how == "quick" { Work(0) } else { Work::OF_AN_ADMISSION };
+        let mut work = most;
         admitted += u32::from(one_admission(&tasks, order, &supply, &mut work));
-        terms += Work::OF_AN_ADMISSION.0 - work.0;
+        terms += most.0 - work.0;
     }
     println!("{ADMISSIONS} admissions of {count} tasks, {order:?}: {admitted} admitted, {terms} terms");
 }

@@ -36,7 +36,7 @@ name = "load"
 component = "loader"
 core = 0
 period = "5 ms"
-execution = "2 ms"
+execution = "3400 us"
 
 [[server]]
 name = "guests"

@@ -11,7 +11,7 @@ use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
     Body, Component, Load, LoadKind, Migration, Overrun, Policy, Release, Scheduling, Slot, Task, TaskOrder,
-    LARGEST_HEAP, MAX_LOADS, MAX_RESTARTS, MAX_SLOTS, MAX_SLOT_MEMORY, MAX_SLOT_TASKS, PAGE,
+    LARGEST_HEAP, LOADER_STEP, MAX_LOADS, MAX_RESTARTS, MAX_SLOTS, MAX_SLOT_MEMORY, MAX_SLOT_TASKS, PAGE,
 };
 use tactus_package::snapshot::{Extent, MOST_PAGES};
 use tactus_task::ServerKind;
@@ -384,6 +384,15 @@ fn the_loader(
                 refuse(
                     "a loader's jobs are released by time and go on when they overrun, one step each".into(),
                     "remove release, after and overrun",
+                );
+            }
+            let step = Duration::from_nanos(LOADER_STEP << whole.shift.value().unwrap_or(1));
+            if let Some(short) = task.execution[0].filter(|it| *it < step) {
+                refuse(
+                    format!(
+                        "its execution of {short} is shorter than a loader's dearest step, {LOADER_STEP} instructions"
+                    ),
+                    &format!("write execution = \"{} us\" or more", step.as_nanos().div_ceil(1_000)),
                 );
             }
             if !scheduling.waits_of(n).is_empty() {
