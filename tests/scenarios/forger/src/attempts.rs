@@ -12,7 +12,7 @@ use tactus_rt::{calls, cards, grant, info, Console};
 /// An attempt by its name: whether anything of it was believed.
 type Attempt = (&'static str, fn() -> bool);
 
-const ATTEMPTS: [Attempt; 19] = [
+const ATTEMPTS: [Attempt; 20] = [
     ("answer", || requests(0x8000)),
     ("request", || requests(0x4000)),
     ("event", || [0, 1, 7, 0x3fff, 0x7fff, 0xffff, 0x1_8000, u64::MAX].into_iter().any(|event| any_event(event))),
@@ -31,6 +31,7 @@ const ATTEMPTS: [Attempt; 19] = [
     ("notify", || (0..8).any(|core| calls::notify(core).is_ok())),
     ("tree", || (0..7).any(|what| (0..16).any(|thread| believed(Call::SchedulerControl, [what, thread, 1, 0, 0, 0])))),
     ("brand", || (0..32).any(|brand| calls::trigger(brand, 0).is_ok() || calls::trigger_remote(0, brand).is_ok())),
+    ("slot", || (0..5).any(|what| (0..8).any(|slot| root("slot", [what, slot, 0]))) || root("slot", [3 << 8, 1, 1])),
     ("finish", || believed(Call::Finish, [16, 0, 0, 0, 0, 0]) || calls::computes_until(u64::MAX).is_ok()),
 ];
 

@@ -32,9 +32,19 @@ impl Shop {
     }
 
     /// A package of the program of this name in a crate, with tasks of `(name, execution, period)`, signed by `key`.
-    pub(crate) fn pack(&self, (folder, program): (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
-        let mut text =
-            format!("name = '{program}'\nversion = '1.0.0'\nclass = 'app'\nuses = ['console']\nheap = '16 KiB'\n");
+    pub(crate) fn pack(&self, program: (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
+        self.pack_with(program, (package, "uses = ['console']\nheap = '16 KiB'\n"), tasks, key);
+    }
+
+    /// As [`pack`](Shop::pack), with these lines in its manifest.
+    pub(crate) fn pack_with(
+        &self,
+        (folder, program): (&str, &str),
+        (package, lines): (&str, &str),
+        tasks: &[(&str, &str, &str)],
+        key: &str,
+    ) {
+        let mut text = format!("name = '{program}'\nversion = '1.0.0'\nclass = 'app'\n{lines}");
         for (task, execution, period) in tasks {
             text += &format!("[[task]]\nname = '{task}'\nexecution = '{execution}'\nperiod = '{period}'\n");
         }
@@ -45,13 +55,16 @@ impl Shop {
     }
 }
 
+/// The shortest execution of a loader (ns, at an instruction each): a shorter one is refused.
+const LOADER_STEP: u64 = 1_700_000;
+
 /// One core: a promised task in nobody's server, a loader, a console, and a slot with a server.
 pub(crate) fn system(duration: &str, slot: &str, loads: &[String]) -> String {
     format!(
         "[system]\ncores = 1\nduration = '{duration}'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = 'partitioned-edf'\n\
          [[component]]\nname = 'loader'\ncrate = '{}'\nloader = true\n\
          [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
-         [[task]]\nname = 'load'\ncomponent = 'loader'\ncore = 0\nperiod = '5 ms'\nexecution = '1200 us'\n\
+         [[task]]\nname = 'load'\ncomponent = 'loader'\ncore = 0\nperiod = '5 ms'\nexecution = '{LOADER_STEP} ns'\n\
          [[task]]\nname = 'control'\ncore = 0\nperiod = '4 ms'\nexecution = '500 us'\n\
          [[server]]\nname = 'apps'\ncores = [0]\nkind = 'deferrable'\nbudget = '2 ms'\nperiod = '10 ms'\npolicy = 'partitioned-edf'\n\
          [[slot]]\nname = '{slot}'\nserver = 'apps'\nclass = 'app'\nmemory = '128 KiB'\nheap = '16 KiB'\ntasks = 2\n\
@@ -66,7 +79,7 @@ pub(crate) fn load(at: u64, slot: &str, package: &str) -> String {
     format!("[[load]]\nat = '{at} ms'\nslot = '{slot}'\npackage = '{package}.package'\n")
 }
 
-fn unload(at: u64, slot: &str) -> String {
+pub(crate) fn unload(at: u64, slot: &str) -> String {
     ask("unload", at, slot)
 }
 
@@ -154,6 +167,8 @@ fn tasks_of_programs_run_between_load_and_unload_and_the_run_is_replayed() {
     // Each came with its own memory, whatever was there before.
     let said = |words: &str| run.said.output.lines().filter(|line| line.ends_with(words)).count();
     assert_eq!((said("guest: steady after 0"), said("guest: other has 1207801")), (2, 1), "{}", run.said.output);
+    // Of its two tasks it tells which one a job is of, in both its lives.
+    assert_eq!((said("steady has task 0"), said("steady has task 1")), (2, 2), "{}", run.said.output);
     for task in ["control", "load"] {
         assert!(run.summary.task(task).worst_over_bound().is_some_and(|share| share <= 1.0), "{task}");
     }
@@ -161,12 +176,17 @@ fn tasks_of_programs_run_between_load_and_unload_and_the_run_is_replayed() {
     let simulated = Finished::simulate(&path, &[]);
     assert_eq!(by_job(&run), by_job(&simulated));
     let jobs = records.iter().filter(|it| it.kind == EventKind::Complete && it.task == Some(TaskId(0)));
-    println!("the loader's dearest job: {} ns, at an instruction each", jobs.map(|it| it.arg).max().unwrap_or(0));
+    let dearest = jobs.map(|it| it.arg).max().unwrap_or(0);
+    println!("the loader's dearest job: {dearest} ns, at an instruction each");
+    assert!((LOADER_STEP / 2..LOADER_STEP).contains(&dearest), "{dearest}");
+    let shorter = std::fs::read_to_string(&path).expect("the file").replace(&format!("{LOADER_STEP} ns"), "1699999 ns");
+    let said = tactus(["check", &shop.scratch.write("shorter.toml", &shorter).display().to_string()]);
+    assert!(said.status != 0 && said.errors.contains("1700000 instructions; write execution"), "{}", said.errors);
     frames_are_back(&Finished::run_checked(&path, &[]));
 }
 
 /// What becomes of each load, and in which job of the loader (its second task).
-fn by_job(run: &Finished) -> Vec<(u64, EventKind, u8, usize)> {
+pub(crate) fn by_job(run: &Finished) -> Vec<(u64, EventKind, u8, usize)> {
     let trace = run.trace();
     let mut jobs = 0;
     let mut found = Vec::new();
@@ -221,4 +241,188 @@ fn frames_are_back(run: &Finished) {
     println!("{line}");
     let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
     assert!(numbers.len() == 2 && numbers[0] == numbers[1] && numbers[1] > 0, "{line}");
+}
+
+/// A program that is unloaded in the middle of a call of its console: the call ends when its thread runs again, with the next program, which
+/// begins as it should; others call the console meanwhile.
+#[test]
+fn a_program_that_is_unloaded_inside_a_service_leaves_service_and_slot_to_others() {
+    let shop = Shop::new("slots-inside");
+    shop.pack(("tests/scenarios/guests", "chatty"), "chatty", &[("chat", "300 us", "40 ms")], "dev");
+    shop.pack(("tests/scenarios/guests", "steady"), "steady", &[("go", "300 us", "40 ms")], "dev");
+    const ROUNDS: u64 = 4;
+    let loads = (0..ROUNDS).flat_map(|n| {
+        // Each time somewhere else in a job.
+        let at = 10 + 400 * n;
+        [
+            load(at, "guest", "chatty"),
+            unload(at + 130 + n, "guest"),
+            load(at + 160, "guest", "steady"),
+            unload(at + 340, "guest"),
+        ]
+    });
+    let loads: Vec<String> = loads.collect();
+    let path = shop.scratch.write("inside.toml", &system("1700 ms", "guest", &loads));
+    let run = Finished::run(&path, &[]);
+    for task in ["control", "load"] {
+        let task = run.summary.task(task);
+        let share = task.worst_over_bound().expect("a promise");
+        assert!(share <= 1.0 && task.missed() == 0, "{}", run.said.output);
+    }
+    let kinds: Vec<EventKind> = by_job(&run).iter().map(|it| it.1).collect();
+    let pair = [EventKind::SlotLoaded, EventKind::SlotUnloaded];
+    assert_eq!(kinds, pair.repeat(2 * ROUNDS as usize), "{}", run.said.output);
+    let said = |words: &str| run.said.output.lines().filter(|line| line.ends_with(words)).count();
+    assert_eq!(said("steady after 0"), ROUNDS as usize, "{}", run.said.output);
+    assert!(said("guest: chat") > 50, "{}", run.said.output);
+    frames_are_back(&Finished::run_checked(&path, &[]));
+}
+
+/// Programs come and go this number of times in one run, and the kernel finds all in order at its end: each page table, each frame, each
+/// thread and each brand, as its own check looks at them.
+fn come_and_go(times: usize) {
+    let shop = Shop::new("slots-many");
+    shop.pack(
+        ("tests/scenarios/guests", "steady"),
+        "steady",
+        &[("a", "300 us", "40 ms"), ("b", "300 us", "80 ms")],
+        "dev",
+    );
+    shop.pack(("tests/scenarios/guests", "other"), "other", &[("work", "300 us", "40 ms")], "dev");
+    // All are due at once, so each begins when the one before it is over.
+    let pair = |n: usize| [load(10, "guest", if n % 2 == 0 { "steady" } else { "other" }), unload(10, "guest")];
+    let loads: Vec<String> = (0..times / 2).flat_map(pair).collect();
+    let duration = format!("{} ms", 100 + times * 50);
+    let path = shop.scratch.write("many.toml", &system(&duration, "guest", &loads));
+    let run = Finished::run(&path, &[]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let done = by_job(&run);
+    let loaded = done.iter().filter(|it| it.1 == EventKind::SlotLoaded).count();
+    let unloaded = done.iter().filter(|it| it.1 == EventKind::SlotUnloaded).count();
+    println!("{loaded} loads, {unloaded} unloads in {} jobs of the loader", done.last().map_or(0, |it| it.3));
+    assert_eq!((loaded, unloaded), (times / 2, times / 2), "{}", run.said.output);
+    frames_are_back(&Finished::run_checked(&path, &[]));
+}
+
+#[test]
+fn a_hundred_programs_come_and_go_and_nothing_is_lost() {
+    come_and_go(100);
+}
+
+/// `cargo test --release -p tactus-scenarios --test all slots::ten_thousand -- --ignored --nocapture`
+#[test]
+#[ignore = "many minutes"]
+fn ten_thousand_programs_come_and_go_and_nothing_is_lost() {
+    come_and_go(10_000);
+}
+
+/// Numbers that look random, the same for the same seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// A random system of one or two cores with up to three slots, and packages of several sizes that come and go.
+fn random_system(shop: &Shop, chance: &mut Chance) -> String {
+    let cores = 1 + chance.below(2);
+    let kind = chance.one(&["partitioned-edf", "partitioned-rm"]);
+    let duration = 600;
+    // Where cores take turns, a step takes the others' turns too.
+    let (period, execution) = if cores == 1 { (5 + chance.below(3), "1700 us") } else { (20, "7 ms") };
+    let mut text = format!(
+        "[system]\ncores = {cores}\nduration = '{duration} ms'\n[machine]\ninstruction = '1 ns'\n[policy]\nkind = '{kind}'\n\
+         [[component]]\nname = 'loader'\ncrate = '{}'\nloader = true\n\
+         [[component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n\
+         [[task]]\nname = 'load'\ncomponent = 'loader'\ncore = 0\nperiod = '{period} ms'\nexecution = '{execution}'\n",
+        file("os/components/loader").display(),
+        file("os/components/services").display(),
+    );
+    for core in 0..cores {
+        for n in 0..1 + chance.below(2) {
+            let period = 4 + chance.below(30);
+            let execution = period * (10 + chance.below(60));
+            text += &format!(
+                "[[task]]\nname = 't{core}-{n}'\ncore = {core}\nperiod = '{period} ms'\nexecution = '{execution} us'\n"
+            );
+        }
+    }
+    let mut loads: Vec<(u64, String)> = Vec::new();
+    for n in 0..1 + chance.below(3) {
+        let (slot, period) = (format!("slot{n}"), [10, 20][chance.below(2) as usize]);
+        let (server, order) =
+            (chance.one(&["deferrable", "periodic", "sporadic"]), chance.one(&["partitioned-edf", "partitioned-fp"]));
+        let budget = period * (60 + chance.below(60));
+        text += &format!(
+            "[[server]]\nname = 's{n}'\ncores = [0]\nkind = '{server}'\nbudget = '{budget} us'\nperiod = '{period} ms'\n\
+             policy = '{order}'\n[[slot]]\nname = '{slot}'\nserver = 's{n}'\nclass = 'app'\nmemory = '{} KiB'\nheap = '16 KiB'\ntasks = 2\n\
+             uses = {{ console = 'console.write' }}\nkeys = ['dev.pub']\nolder = true\n",
+            if n == 0 { 1_280 } else { 64 },
+        );
+        let (mut at, mut full) = (chance.below(40), false);
+        while at < duration {
+            full = !full;
+            let package = chance.one(&["steady", "steady-2", "other", "large", "greedy", "forged"]);
+            loads.push((at, if full { load(at, &slot, package) } else { unload(at, &slot) }));
+            at += if full { 150 + chance.below(200) } else { 20 + chance.below(30) };
+        }
+    }
+    loads.sort_by_key(|(at, _)| *at);
+    loads.into_iter().for_each(|(_, load)| text += &load);
+    shop.scratch.write("random.toml", &text).display().to_string()
+}
+
+/// Random systems with slots on the machine: each decision is the policy's own, each load ends in the same job of the loader as simulated,
+/// nobody outside is late where the check accepts the file, and no program that was admitted.
+fn random_systems(from: u64, count: u64) {
+    let shop = Shop::new(&format!("slots-random-{from}"));
+    let guests = |bin: &'static str| ("tests/scenarios/guests", bin);
+    shop.pack(guests("steady"), "steady", &[("a", "300 us", "40 ms")], "dev");
+    shop.pack(guests("steady"), "steady-2", &[("a", "300 us", "60 ms"), ("b", "300 us", "90 ms")], "dev");
+    shop.pack(guests("other"), "other", &[("work", "300 us", "20 ms")], "dev");
+    shop.pack(guests("other"), "greedy", &[("work", "9 ms", "20 ms")], "dev");
+    shop.pack(guests("other"), "forged", &[("work", "300 us", "40 ms")], "stranger");
+    shop.pack(guests("large"), "large", &[("look", "300 us", "40 ms")], "dev");
+    let (mut held, mut loaded, mut refused) = (0, 0, 0);
+    for seed in from..from + count {
+        let path = PathBuf::from(random_system(&shop, &mut Chance(seed)));
+        let told = || format!("seed {seed}: {}", std::fs::read_to_string(&path).expect("the file"));
+        let run = Finished::run(&path, &[]);
+        let simulated = Finished::simulate(&path, &[]);
+        assert!(run.said.output.contains("decisions is the policy's own"), "{}\n{}", told(), run.said.output);
+        let decisions = by_job(&run);
+        assert_eq!(decisions, by_job(&simulated), "{}", told());
+        let outcome = run.summary.outcome();
+        assert!(["held", "refused"].contains(&outcome), "{outcome}: {}\n{}", told(), run.said.output);
+        if outcome == "held" {
+            held += 1;
+            assert!(run.summary.tasks().all(|task| task.missed() == 0), "{}\n{}", told(), run.said.output);
+        }
+        loaded += decisions.iter().filter(|it| it.1 == EventKind::SlotLoaded).count() as u64;
+        refused += decisions.iter().filter(|it| it.1 == EventKind::SlotRefused).count() as u64;
+        println!("{seed}: {outcome}, {} decisions", decisions.len());
+    }
+    println!("{count} systems, {held} held; {loaded} loads, {refused} refusals");
+    assert!(2 * held >= count && 4 * loaded >= count && 2 * refused >= count, "{held} {loaded} {refused}");
+}
+
+#[test]
+fn random_systems_with_slots_do_on_the_machine_what_they_do_simulated() {
+    random_systems(0, 3);
+}
+
+/// `TACTUS_SLOTS=300 cargo test --release -p tactus-scenarios --test all slots::many_random -- --ignored --nocapture`, from
+/// `TACTUS_SLOTS_FROM` on.
+#[test]
+#[ignore = "many minutes"]
+fn many_random_systems_with_slots_do_on_the_machine_what_they_do_simulated() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().map_or(usual, |it| it.parse().expect("a number"));
+    random_systems(number("TACTUS_SLOTS_FROM", 0), number("TACTUS_SLOTS", 300));
 }

@@ -2,6 +2,7 @@
 //! tries to cause it. One run covers many cells; a forger (`tests/scenarios/forger`) stops at the first attempt that is believed.
 
 use crate::services::part;
+use crate::slots::{by_job, load, system, unload, Shop};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,8 +23,7 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         EventKind::Notify | EventKind::Enter | EventKind::Leave | EventKind::Stage => &["notify", "brand"],
         EventKind::DeadlineMissed => &["deadline"],
         EventKind::End => &["finish"],
-        // Of the loader alone: no other component is granted the service by which it tells of slots.
-        EventKind::SlotTask | EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => &[],
+        EventKind::SlotTask | EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => &["slot"],
         // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own.
         EventKind::Exhausted
         | EventKind::Replenish
@@ -269,4 +269,42 @@ fn nobody_forges_anything_below_a_scheduler_of_its_own() {
     let unsaid = Finished::run(&per_server(&scratch, false), &[]);
     assert_eq!(verdicts(&run, &FORGERS_INSIDE), verdicts(&unsaid, &FORGERS_INSIDE));
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+}
+
+/// A slot in which a forger comes and goes, and another forger beside it. Without a console both say nothing.
+fn with_a_slot(shop: &Shop, forge: bool) -> PathBuf {
+    let mut text = system("1100 ms", "guest", &[load(10, "guest", "forger"), unload(1000, "guest")]);
+    text += &forger("unrelated", forge);
+    text += "[[task]]\nname = 'unrelated'\ncomponent = 'unrelated'\ncore = 0\nperiod = '20 ms'\nexecution = '400 us'\n";
+    if !forge {
+        text = text
+            .replace("memory = '128 KiB'\nheap", "memory = '128 KiB'\nolder = true\nheap")
+            .replace("uses = { console = 'console.write' }\nkeys = ['dev.pub']\nolder = true", "keys = ['dev.pub']");
+    }
+    shop.scratch.write(&format!("slot-{forge}.toml"), &text)
+}
+
+#[test]
+fn nobody_but_the_loader_tells_of_slots_neither_a_guest_nor_who_is_beside_it() {
+    let shop = Shop::new("forged-slots");
+    shop.pack_with(("tests/scenarios/forger", "client"), ("forger", ""), &[("forge", "300 us", "40 ms")], "dev");
+    let run = Finished::run(&with_a_slot(&shop, true), &[]);
+    let unsaid = Finished::run(&with_a_slot(&shop, false), &[]);
+    let all: BTreeSet<&str> = (0..=u8::MAX).filter_map(EventKind::from_u8).flat_map(attempts).copied().collect();
+    for forger in ["guest", "unrelated"] {
+        for attempt in &all {
+            assert!(
+                run.log.contains(&format!("| {forger}: refused {attempt}\n")),
+                "{forger} and {attempt}: {}",
+                run.log
+            );
+        }
+    }
+    assert_eq!(run.summary.stopped(), [], "{}", run.said.output);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let but = ["unrelated", "guest.0", "guest.1"];
+    assert_eq!(verdicts(&run, &but), verdicts(&unsaid, &but));
+    assert_eq!(by_job(&run), by_job(&unsaid));
+    let kinds: Vec<EventKind> = by_job(&run).iter().map(|it| it.1).collect();
+    assert_eq!(kinds, [EventKind::SlotLoaded, EventKind::SlotUnloaded]);
 }
