@@ -12,16 +12,10 @@ use tactus_analysis::task::Sporadic;
 use tactus_model::ServerKind;
 use tactus_time::Duration;
 
-const fn kind(kind: ServerKind) -> (&'static str, ServerKind) {
-    (kind.key(), kind)
+/// The kinds whose supply follows from budget and period.
+fn kinds() -> Vec<(&'static str, ServerKind)> {
+    ServerKind::ALL.into_iter().filter(|kind| kind.has_sure_supply()).map(|kind| (kind.key(), kind)).collect()
 }
-const KINDS: [(&str, ServerKind); 5] = [
-    kind(ServerKind::Periodic),
-    kind(ServerKind::Polling),
-    kind(ServerKind::Deferrable),
-    kind(ServerKind::Sporadic),
-    kind(ServerKind::HardBandwidth),
-];
 const ORDERS: [(&str, Local); 2] = [("fp", Local::FixedPriority), ("edf", Local::EarliestDeadline)];
 
 /// The tasks as the tests take them, and where each stands in the set.
@@ -41,7 +35,7 @@ fn server_responses(
     period: Time,
     order: &str,
 ) -> PyResult<Vec<Option<u64>>> {
-    let (kind, local) = (choose("kind of server", kind, &KINDS)?, choose("order", order, &ORDERS)?);
+    let (kind, local) = (choose("kind of server", kind, &kinds())?, choose("order", order, &ORDERS)?);
     let (budget, period) = (budget.positive("budget")?, period.positive("period")?);
     if budget > period {
         return Err(input(format!("the budget, {budget}, is more than the period, {period}")));
@@ -58,7 +52,7 @@ fn server_responses(
 #[pyfunction]
 #[pyo3(signature = (tasks, kind, period, order="edf"))]
 fn server_budget(py: Python<'_>, tasks: &TaskSet, kind: &str, period: Time, order: &str) -> PyResult<Option<u64>> {
-    let (kind, local) = (choose("kind of server", kind, &KINDS)?, choose("order", order, &ORDERS)?);
+    let (kind, local) = (choose("kind of server", kind, &kinds())?, choose("order", order, &ORDERS)?);
     let period = period.positive("period")?;
     let (sorted, _) = sorted(tasks);
     let workload = Workload { tasks: &sorted, policy: local, blocking: Duration::ZERO };
@@ -77,7 +71,7 @@ fn server_design(
     periods: Option<Vec<Time>>,
     overhead: Option<Time>,
 ) -> PyResult<Option<(u64, u64, f64)>> {
-    let (kind, local) = (choose("kind of server", kind, &KINDS)?, choose("order", order, &ORDERS)?);
+    let (kind, local) = (choose("kind of server", kind, &kinds())?, choose("order", order, &ORDERS)?);
     let (sorted, _) = sorted(tasks);
     let periods = match periods {
         Some(periods) => periods.iter().map(|time| time.positive("period")).collect::<PyResult<Vec<_>>>()?,

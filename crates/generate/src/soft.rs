@@ -6,15 +6,6 @@ use crate::{scaled, Draw};
 use tactus_model::{Demand, Migration, Policy, Scheduling, Server, ServerKind, System, Task, TaskOrder, TaskPlacement};
 use tactus_time::{CoreId, CoreSet, Duration};
 
-/// What lies beside soft servers.
-const BESIDE: [ServerKind; 6] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::HardBandwidth,
-    ServerKind::PriorityInheriting,
-];
 const INSIDE: [TaskOrder; 4] = [
     TaskOrder::FirstComeFirstServed,
     TaskOrder::RateMonotonic,
@@ -32,12 +23,15 @@ pub fn soft(seed: u64) -> System {
     system.name = format!("soft-{seed}");
     system.tasks.clear();
     system.scheduling = Scheduling::default();
+    // What lies beside soft servers.
+    let beside: Vec<ServerKind> =
+        ServerKind::ALL.into_iter().filter(|kind| kind.has_time_budget() && !kind.is_soft()).collect();
+    let around: Vec<ServerKind> = beside.iter().copied().filter(|kind| kind.has_sure_supply()).collect();
     let mut left = 0.6 + 0.38 * random.unit();
     let mut parent = None;
     if seed % 4 == 3 {
         let period = Duration::from_millis(random.between(2, 8));
-        parent =
-            Some(server(&mut system, None, (*random.of(&BESIDE[..5]), TaskOrder::EarliestDeadline), (left, period)));
+        parent = Some(server(&mut system, None, (*random.of(&around), TaskOrder::EarliestDeadline), (left, period)));
         left *= 0.9;
     }
     for _ in 0..random.between(1, 2) {
@@ -61,7 +55,7 @@ pub fn soft(seed: u64) -> System {
             task(&mut random, &mut system, parent, (scaled(period, share), period));
             continue;
         }
-        let (kind, order) = (*random.of(&BESIDE), *random.of(&INSIDE));
+        let (kind, order) = (*random.of(&beside), *random.of(&INSIDE));
         let period = match kind {
             ServerKind::PriorityInheriting => system.scheduling.servers[parent.map_or(0, |outer| outer + 1)].period,
             _ => Duration::from_millis(random.between(5, 60)),

@@ -14,18 +14,12 @@ use tactus_time::{CoreSet, Duration};
 /// The most servers from the root down to a task.
 pub const DEEPEST: usize = 3;
 
-/// Servers with a budget of time; sporadic ones twice, since their rules have the most cases, and those that reclaim last.
-pub(crate) const TIMED: [ServerKind; 9] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::Sporadic,
-    ServerKind::SoftBandwidth,
-    ServerKind::HardBandwidth,
-    ServerKind::PriorityInheriting,
-    ServerKind::Reclaiming,
-];
+/// Servers with a budget of time; sporadic ones twice, since their rules have the most cases.
+pub(crate) fn timed() -> impl Iterator<Item = ServerKind> {
+    let times = |kind| if kind == ServerKind::Sporadic { 2 } else { 1 };
+    let timed = ServerKind::ALL.into_iter().filter(|kind| kind.has_time_budget());
+    timed.flat_map(move |kind| std::iter::repeat_n(kind, times(kind)))
+}
 
 const SPREADS: [Migration; 3] = [Migration::Partitioned, Migration::Clustered, Migration::Global];
 
@@ -194,7 +188,9 @@ impl Drawing {
 
     /// A kind of server; one that works for another has its period.
     fn kind_and_period(&mut self) -> (ServerKind, Duration) {
-        let kind = TIMED[self.random.between(0, 7) as usize];
+        // What reclaims has rules for what lies beside it.
+        let kinds: Vec<ServerKind> = timed().filter(|kind| *kind != ServerKind::Reclaiming).collect();
+        let kind = *self.random.of(&kinds);
         let period = Duration::from_millis(self.random.between(8, 60));
         match (kind, self.servers.len()) {
             (ServerKind::PriorityInheriting, 0) => (ServerKind::Sporadic, period),

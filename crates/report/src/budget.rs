@@ -94,32 +94,43 @@ fn events(tree: &TreeView, server: usize, records: &[Record], runs: &[Stretch]) 
 /// Puts the replenishments by the rule of a kind (its budget and period in ns) in place of recorded ones.
 fn by_rule(events: &mut Vec<(u64, Event)>, kind: ServerKind, (budget, period): (u64, u64), end: u64) {
     events.retain(|(_, event)| matches!(event, Event::Runs(_)));
-    if kind.replenished() == Replenished::AtBoundaries {
-        events.extend((1..=end / period).map(|n| (n * period, Event::Came(budget))));
-        return;
-    }
-    if kind.replenished() == Replenished::Immediately {
-        // As soon as it is used up, it is whole again.
-        let (mut used, mut whole) = (0, Vec::new());
-        for (start, event) in events.iter() {
-            let Event::Runs(length) = event else { continue };
-            let empty = (1..).map(|n| n * budget - used).take_while(|after| after <= length);
-            whole.extend(empty.map(|after| (start + after, Event::Came(budget))));
-            used = (used + length) % budget;
-        }
-        events.extend(whole);
-        return;
-    }
-    let returns = |(time, event): &(u64, Event)| match event {
-        Event::Runs(used) if kind.replenished() == Replenished::AfterShare => {
-            let wait = u128::from(*used) * u128::from(period) / u128::from(budget);
-            Some((time + wait as u64, Event::Came(*used)))
-        }
-        Event::Runs(used) => Some((time + period, Event::Came(*used))),
+    let length = |(start, event): &(u64, Event)| match event {
+        Event::Runs(length) => Some((*start, *length)),
         _ => None,
     };
-    let returned: Vec<_> = events.iter().filter_map(returns).filter(|(time, _)| *time <= end).collect();
-    events.extend(returned);
+    let runs: Vec<(u64, u64)> = events.iter().filter_map(length).collect();
+    let mut came = Vec::new();
+    match kind.replenished() {
+        Replenished::AtBoundaries => came.extend((1..=end / period).map(|n| (n * period, budget))),
+        // As soon as it is used up, it is whole again.
+        Replenished::Immediately => {
+            let mut used = 0;
+            for (start, length) in runs {
+                let empty = (1..).map(|n| n * budget - used).take_while(|after| *after <= length);
+                came.extend(empty.map(|after| (start + after, budget)));
+                used = (used + length) % budget;
+            }
+        }
+        // What begins to run when the deadline is past has a later one.
+        Replenished::AtDeadline => {
+            let mut deadline = 0;
+            for (start, length) in runs {
+                deadline = start.max(deadline);
+                while deadline < start + length {
+                    came.push((deadline, budget));
+                    deadline += period;
+                }
+            }
+        }
+        Replenished::AfterShare => {
+            let wait = |used: u64| u128::from(used) * u128::from(period) / u128::from(budget);
+            came.extend(runs.into_iter().map(|(start, used)| (start + wait(used) as u64, used)));
+        }
+        Replenished::AfterPeriod => came.extend(runs.into_iter().map(|(start, used)| (start + period, used))),
+        // No rule gives these.
+        Replenished::ByTable | Replenished::Counted => {}
+    }
+    events.extend(came.into_iter().filter(|(time, _)| *time <= end).map(|(time, much)| (time, Event::Came(much))));
 }
 
 /// The line of a budget that is `full` (ns) at the start.
@@ -222,6 +233,7 @@ mod tests {
         assert_eq!(of(ServerKind::SoftBandwidth), []);
         assert_eq!(of(ServerKind::Sporadic), [(30, Event::Came(4))]);
         assert_eq!(of(ServerKind::PriorityInheriting), [(20, Event::Came(4))]);
+        assert_eq!(of(ServerKind::HardBandwidth), [(10, Event::Came(8))]);
     }
 
     #[test]

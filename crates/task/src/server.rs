@@ -173,6 +173,16 @@ impl ServerKind {
         self.facts().when_idle
     }
 
+    /// Whether its budget is time, of which it has as much in each period.
+    pub const fn has_time_budget(self) -> bool {
+        !matches!(self.replenished(), Replenished::ByTable | Replenished::Counted)
+    }
+
+    /// Whether what it supplies follows from its budget and period, whoever is beside it.
+    pub const fn has_sure_supply(self) -> bool {
+        self.has_time_budget() && !matches!(self.replenished(), Replenished::Immediately | Replenished::AfterShare)
+    }
+
     /// Whether it loses budget while it has no work.
     pub const fn loses_unused(self) -> bool {
         !matches!(self.when_idle(), WhenIdle::Preserve)

@@ -11,17 +11,6 @@ use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 /// The orders that servers know.
 pub const ORDERS: [TaskOrder; 4] =
     [TaskOrder::FixedPriority, TaskOrder::RateMonotonic, TaskOrder::DeadlineMonotonic, TaskOrder::EarliestDeadline];
-/// The kinds of servers.
-pub const SUPPLIERS: [ServerKind; 7] = [
-    ServerKind::Periodic,
-    ServerKind::Polling,
-    ServerKind::Deferrable,
-    ServerKind::Sporadic,
-    ServerKind::HardBandwidth,
-    ServerKind::SoftBandwidth,
-    ServerKind::PriorityInheriting,
-];
-
 /// The root of one core.
 pub fn root(order: TaskOrder) -> Server {
     let one = CoreSet::first(1);
@@ -205,7 +194,7 @@ pub fn changing_mc2(end: u64) -> impl Strategy<Value = (PolicyConfig, Vec<u64>)>
 
 /// Tasks and up to `servers` servers, with periods from `shortest` to four times that, and changes up to `end`.
 pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value = PolicyConfig> {
-    let server = (0usize..7, 1u64..6, shortest..shortest * 4, 0u32..5);
+    let server = (super::trees::kinds(), 1u64..6, shortest..shortest * 4, 0u32..5);
     let task = (any::<u16>(), 0u64..10, shortest..shortest * 4, 1u64..4, 0u32..5, any::<bool>());
     let values = (1u64..4, shortest..shortest * 4, 0u32..5, any::<u8>());
     let change = (0..end, any::<u16>(), 0u8..3, values, 0u8..10, any::<bool>());
@@ -220,7 +209,7 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             let mut tree = vec![root.clone()];
             tree.extend(servers.iter().map(|(kind, budget, period, priority)| Server {
                 supply: Some(Supply {
-                    kind: SUPPLIERS[*kind],
+                    kind: *kind,
                     budget: ns(*budget.min(period)),
                     period: ns(*period),
                     write_backs: None,

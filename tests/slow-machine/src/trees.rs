@@ -7,10 +7,17 @@ use tactus_policy::{
     Overrun, PolicyConfig, PolicySpec, Server, ServerKind, Supply, Task, TaskOrder, TaskPlacement, Tree,
 };
 use tactus_record::EventKind;
+use tactus_task::MostTime;
 use tactus_time::{CoreId, CoreSet, Duration, Level, TaskId};
 
 fn set(bits: u8) -> CoreSet {
     CoreSet::from_bits(bits)
+}
+
+/// A kind with a budget of time that charges what ran.
+pub fn kinds() -> impl Strategy<Value = ServerKind> {
+    let charges = |kind: &ServerKind| kind.has_time_budget() && *kind != ServerKind::Reclaiming;
+    prop::sample::select(ServerKind::ALL.into_iter().filter(charges).collect::<Vec<_>>())
 }
 
 /// Trees of up to three levels of servers below the root on up to four cores, with periods from `shortest` to four times
@@ -19,7 +26,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
     let server = (
         any::<u16>(),
         any::<u8>(),
-        0usize..7,
+        kinds(),
         1u64..10,
         shortest..shortest * 4,
         (0usize..TaskOrder::ALL.len(), 0u32..3, any::<bool>(), any::<bool>()),
@@ -56,7 +63,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                     queues: Vec::new(),
                     quantum: Duration::from_nanos(least),
                     supply: Some(Supply {
-                        kind: ServerKind::ALL[*kind],
+                        kind: *kind,
                         budget: Duration::from_nanos(budget),
                         period: Duration::from_nanos(*period),
                         write_backs: None,
@@ -154,7 +161,7 @@ pub fn bandwidth(setup: &PolicyConfig, entries: &[Entry], end: u64) {
                 let (had, most) = (sums[to as usize], (to.div_ceil(p) + 1) * q);
                 assert!(had <= most, "server {n} on core {core} had {had} before {to}, at most {most}");
             }
-            if matches!(supply.kind, ServerKind::Periodic | ServerKind::Polling | ServerKind::Deferrable) {
+            if supply.kind.most_time() == MostTime::EachPeriod {
                 for k in 0..end / p {
                     let had = sums[((k + 1) * p) as usize] - sums[(k * p) as usize];
                     assert!(had <= q, "server {n} on core {core} had {had} of {q} in its period {k}");

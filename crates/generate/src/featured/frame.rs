@@ -1,7 +1,7 @@
 //! What a system with given features stands on: its policy, its queues and servers, and tasks in each of them.
 
 use crate::random::Random;
-use crate::trees::TIMED;
+use crate::trees::timed;
 use crate::{critical, plain, scaled, Draw};
 use tactus_model::{
     Feature, Health, Migration, Mixed, Partition, Partitions, Policy, Schedulers, Scheduling, Server, ServerKind,
@@ -256,7 +256,7 @@ impl<'r> Frame<'r> {
         for n in 0..count {
             let kind = kinds.get(n).copied().unwrap_or_else(|| match reclaims {
                 true => ServerKind::HardBandwidth,
-                false => *self.random.of(&TIMED),
+                false => *self.random.of(&timed().collect::<Vec<_>>()),
             });
             let shared = n == 0 && self.has(Feature::SharedQueue);
             let parent = (n > 0 && self.has(Feature::NestedServer)).then(|| n - 1);

@@ -185,13 +185,11 @@ fn server<'d>(draft: &'d Draft, n: usize, out: &mut Collector) -> Option<(&'d Dr
         return refuse(format!("{} is in {} too", other.subject, server.subject), "give each slot its own server");
     }
     let kind = server.kind.value()?;
-    if kind.is_soft()
-        || kind.reads_counters()
-        || kind == ServerKind::Reclaiming
-        || kind == ServerKind::PriorityInheriting
-    {
+    if !kind.has_sure_supply() {
         let why = format!("{} has no sure supply, so nothing could be admitted into it", server.subject);
-        return refuse(why, "choose kind = \"deferrable\", \"periodic\", \"polling\", \"sporadic\" or \"cbs-hard\"");
+        let sure = ServerKind::ALL.into_iter().filter(|kind| kind.has_sure_supply());
+        let sure: Vec<String> = sure.map(|kind| format!("{:?}", kind.key())).collect();
+        return refuse(why, &format!("choose kind = {}", sure.join(" or ")));
     }
     let order = server.order.get()?.value;
     let known = [TaskOrder::EarliestDeadline, TaskOrder::FixedPriority];
