@@ -127,6 +127,7 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         | Feature::SharedQueue
         | Feature::ServerPeriodic
         | Feature::ServerPolling
+        | Feature::ServerSporadicPolling
         | Feature::ServerDeferrable
         | Feature::ServerSporadic
         | Feature::ServerSoftBandwidth

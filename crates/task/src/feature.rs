@@ -127,6 +127,8 @@ features! {
     ServerPeriodic: "periodic servers",
     /// A polling server.
     ServerPolling: "polling servers",
+    /// A polling server whose periods begin with work.
+    ServerSporadicPolling: "sporadic polling servers",
     /// A deferrable server.
     ServerDeferrable: "deferrable servers",
     /// A sporadic server.

@@ -54,6 +54,9 @@ servers! {
     /// `polling`: full at each period; forfeited when it is the most urgent and has no work (Lehoczky, Sha and Strosnider
     /// 1987).
     Polling("polling", ServerPolling, AtBoundaries) { most: MostTime::EachPeriod, when_idle: WhenIdle::Forfeit }
+    /// `sporadic-polling`: full when work comes after the end of its last period, which begins a period; forfeited when there is no more
+    /// work (reservations of LITMUS^RT: "sporadic polling").
+    SporadicPolling("sporadic-polling", ServerSporadicPolling, AtDeadline) { most: MostTime::Begun, when_idle: WhenIdle::Forfeit }
     /// `deferrable`: full at each period; preserved while there is no work (Lehoczky, Sha and Strosnider 1987).
     Deferrable("deferrable", ServerDeferrable, AtBoundaries) { most: MostTime::EachPeriod, recorded: true }
     /// `sporadic`: what is used returns one period after it could be used first (Sprunt, Sha and Lehoczky 1989), with the

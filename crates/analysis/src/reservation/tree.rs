@@ -173,8 +173,16 @@ fn demand(node: &Node) -> Option<Demand> {
     let periodic = |inner: &Node| matches!(inner, Node::Server(s, _) if matches!(s.kind, ServerKind::Periodic | ServerKind::Deferrable));
     let Node::Server(server, inner) = node else { return None };
     Some(match server.kind {
-        ServerKind::Periodic | ServerKind::Polling if inner.children.iter().any(periodic) => Demand::Deferrable,
-        ServerKind::Periodic | ServerKind::Polling | ServerKind::Sporadic => Demand::Sporadic,
+        ServerKind::Periodic | ServerKind::Polling | ServerKind::SporadicPolling
+            if inner.children.iter().any(periodic) =>
+        {
+            Demand::Deferrable
+        }
+        // A sporadic polling one has work from the start of a period on until it forfeits the rest: a sporadic task. What comes just
+        // after that waits for the end of the period, as in a polling one.
+        ServerKind::Periodic | ServerKind::Polling | ServerKind::SporadicPolling | ServerKind::Sporadic => {
+            Demand::Sporadic
+        }
         ServerKind::Deferrable => Demand::Deferrable,
         ServerKind::HardBandwidth => Demand::Hard,
         ServerKind::SoftBandwidth => Demand::Soft,

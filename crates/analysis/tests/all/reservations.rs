@@ -37,14 +37,12 @@ fn scheduler(dice: &mut Dice, percent: u64, depth: u64) -> Scheduler {
         let p = dice.pick(&[5, 6, 8, 10, 12, 15, 20]);
         let budget = p * share / 100;
         if depth > 0 && budget > 0 && dice.between(0, 2) > 0 {
-            let kinds = match policy {
-                Local::FixedPriority => {
-                    [ServerKind::Periodic, ServerKind::Polling, ServerKind::Deferrable, ServerKind::Sporadic]
-                }
-                Local::EarliestDeadline => {
-                    [ServerKind::HardBandwidth, ServerKind::Periodic, ServerKind::Polling, ServerKind::Sporadic]
-                }
+            let both = [ServerKind::Periodic, ServerKind::Polling, ServerKind::SporadicPolling, ServerKind::Sporadic];
+            let other = match policy {
+                Local::FixedPriority => ServerKind::Deferrable,
+                Local::EarliestDeadline => ServerKind::HardBandwidth,
             };
+            let kinds = [&both[..], &[other]].concat();
             let server = Server::new(dice.pick(&kinds), ns(budget), ns(p));
             let inside = dice.between(30, 90) * share / 100;
             children.push(Node::Server(server, scheduler(dice, inside, depth - 1)));

@@ -44,6 +44,7 @@ fn needs(feature: Feature) -> Needs {
         | Feature::SharedQueue => Needs::Order,
         Feature::ServerPeriodic
         | Feature::ServerPolling
+        | Feature::ServerSporadicPolling
         | Feature::ServerDeferrable
         | Feature::ServerSporadic
         | Feature::ServerSoftBandwidth

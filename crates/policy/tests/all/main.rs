@@ -30,5 +30,6 @@ mod servers;
 mod setup;
 mod short_way;
 mod slots;
+mod sporadic_polling;
 mod threads;
 mod trees;

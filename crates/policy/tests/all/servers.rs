@@ -129,6 +129,11 @@ fn a_polling_server_makes_a_request_wait_for_its_next_period() {
 }
 
 #[test]
+fn a_sporadic_polling_server_begins_a_period_when_a_request_comes() {
+    golden("server_sporadic_polling.txt", &beside_a_task(ServerKind::SporadicPolling, 1), 30, &requests);
+}
+
+#[test]
 fn a_periodic_server_lets_its_budget_go_by_while_it_waits() {
     golden("server_periodic.txt", &beside_a_task(ServerKind::Periodic, 1), 30, &requests);
 }

@@ -227,7 +227,7 @@ fn beside_a_task(kind: &str, first: u64) {
     example
         .task("core = 0", [0, 10, 10, 3], &[3])
         .task("server = \"S1\"\ncore = 0", [first, 10, 10, 3], &[1, 3])
-        .is(&format!("server_{kind}.txt"));
+        .is(&format!("server_{}.txt", kind.replace('-', "_")));
 }
 
 /// Traps: a polling server's budget is gone when it finds no work; a periodic one's goes by; a deferrable one's two budgets
@@ -235,6 +235,7 @@ fn beside_a_task(kind: &str, first: u64) {
 #[test]
 fn servers_that_are_full_at_each_period_draw_their_worked_examples() {
     beside_a_task("polling", 1);
+    beside_a_task("sporadic-polling", 1);
     beside_a_task("periodic", 1);
     beside_a_task("deferrable", 3);
 }

@@ -11,6 +11,7 @@ use tactus_task::{Feature, Features};
 const KINDS: Features = Features::of(&[
     Feature::ServerPeriodic,
     Feature::ServerPolling,
+    Feature::ServerSporadicPolling,
     Feature::ServerDeferrable,
     Feature::ServerSporadic,
     Feature::ServerSoftBandwidth,

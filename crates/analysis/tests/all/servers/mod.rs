@@ -44,7 +44,8 @@ impl Group {
                 let (q, p) = (s.budget.as_nanos(), s.period.as_nanos());
                 let cbs = s.kind == ServerKind::HardBandwidth;
                 // A budget that is gone at time zero was spent since the last replenishment, which takes Q.
-                let spent = if s.kind == ServerKind::Polling { 0 } else { q };
+                let forfeits = matches!(s.kind, ServerKind::Polling | ServerKind::SporadicPolling);
+                let spent = if forfeits { 0 } else { q };
                 let at = if cbs || dice.between(0, 2) == 0 { 0 } else { dice.between(0, p - spent) };
                 let inner = Group::new(inner, late, dice);
                 let left = 0;
@@ -155,6 +156,15 @@ impl Server {
                     self.at += self.p;
                 }
                 if self.kind == ServerKind::Polling && !works {
+                    self.left = 0;
+                }
+            }
+            ServerKind::SporadicPolling => {
+                // Work that comes begins a period, and so does the end of one with work.
+                if works && now >= self.at {
+                    (self.left, self.at) = (self.q, now + self.p);
+                }
+                if !works {
                     self.left = 0;
                 }
             }

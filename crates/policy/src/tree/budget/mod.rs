@@ -14,6 +14,7 @@ mod reclaiming;
 mod replenishments;
 mod rules;
 mod sporadic;
+mod sporadic_polling;
 mod windows;
 mod yielding;
 
@@ -24,6 +25,7 @@ use self::priority_inheriting::PriorityInheriting;
 use self::reclaiming::Reclaiming;
 use self::rules::{Lengths, Rules, ONE};
 use self::sporadic::Sporadic;
+use self::sporadic_polling::SporadicPolling;
 use self::windows::Windows;
 use self::yielding::Yielding;
 use super::parameters::Supply;
@@ -37,6 +39,7 @@ use tactus_time::{Duration, Instant};
 enum State {
     AtBoundaries(AtBoundaries),
     Sporadic(Sporadic),
+    SporadicPolling(SporadicPolling),
     ConstantBandwidth(ConstantBandwidth),
     PriorityInheriting(PriorityInheriting),
     Reclaiming(Reclaiming),
@@ -51,6 +54,7 @@ macro_rules! rules {
         match $state {
             State::AtBoundaries($rules) => $call,
             State::Sporadic($rules) => $call,
+            State::SporadicPolling($rules) => $call,
             State::ConstantBandwidth($rules) => $call,
             State::PriorityInheriting($rules) => $call,
             State::Reclaiming($rules) => $call,
@@ -78,6 +82,7 @@ impl Budget {
                 State::AtBoundaries(AtBoundaries::new(supply.kind.when_idle()))
             }
             ServerKind::Sporadic => State::Sporadic(Sporadic::default()),
+            ServerKind::SporadicPolling => State::SporadicPolling(SporadicPolling::default()),
             ServerKind::SoftBandwidth => State::ConstantBandwidth(ConstantBandwidth::soft()),
             ServerKind::HardBandwidth => State::ConstantBandwidth(ConstantBandwidth::hard()),
             ServerKind::PriorityInheriting => State::PriorityInheriting(PriorityInheriting::default()),
@@ -228,13 +233,8 @@ mod tests {
         /// Whatever the kind: work that runs for as long as it may never has more than the budget at once.
         #[test]
         fn nobody_may_run_for_longer_than_the_budget(
-            kind in 0usize..8, budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
+            kind in prop::sample::select(ServerKind::ALL.into_iter().filter(|kind| kind.has_time_budget()).collect::<alloc::vec::Vec<_>>()), budget in 1u64..50, longer in 0u64..100, steps in prop::collection::vec((0u8..3, 1u64..40), 1..200),
         ) {
-            let kind = [
-                ServerKind::Periodic, ServerKind::Polling, ServerKind::Deferrable, ServerKind::Sporadic,
-                ServerKind::SoftBandwidth, ServerKind::HardBandwidth,
-                ServerKind::PriorityInheriting, ServerKind::Reclaiming,
-            ][kind];
             let time = Duration::from_nanos;
             let full = time(budget);
             let mut budget = Budget::new(&Supply { kind, budget: full, period: time(budget + longer), write_backs: None });
