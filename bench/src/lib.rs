@@ -1,5 +1,4 @@
-//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have;
-//! and `tactus stress`, which asks whether systems withstand cores that execute at the same time.
+//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have.
 
 #![forbid(unsafe_code)]
 
@@ -15,11 +14,9 @@ mod page;
 mod partitions;
 mod paths;
 mod size;
-mod stress;
 mod systems;
 
 pub use kernel::kernel;
 pub use memory::memory;
 pub use partitions::partitions;
 pub use size::size;
-pub use stress::{stress, Stress};

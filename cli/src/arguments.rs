@@ -4,7 +4,7 @@
 
 mod own;
 
-pub use own::{Agree, Bench, BenchKind, Mutants, Stress, Test, TestBeside, TestKind};
+pub use own::{Agree, Bench, BenchKind, Mutants, Test, TestBeside, TestKind};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -138,15 +138,6 @@ pub enum Command {
     /// the stacks is really used with 4 cores and 120 tasks.
     #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
     Bench(Bench),
-    /// Run systems whose cores execute at the same time, on a kernel that looks at its own objects
-    ///
-    /// Everywhere else the emulator's cores take turns, so that runs repeat. Here each is a thread of the host: times mean nothing and
-    /// no run is like another, so that what is judged holds however long anything takes: exclusion, order, that nothing is lost or comes
-    /// twice, that times add up. The exit status is 1 if anything was found.
-    #[command(
-        after_help = "Examples:\n  ./tactus stress --only arena --runs 10\n  ./tactus stress --planted --runs 50"
-    )]
-    Stress(Stress),
     /// Translate task sets between the formats of SchedCAT, SimSo, rt-app, CSV and system files
     ///
     /// What a file ends in tells its format; of XML that is read, the text does. What would change the schedule is refused; what
@@ -567,7 +558,7 @@ mod tests {
         for statement in statements {
             let words = statement.words();
             // Those of the laboratory are tried there.
-            let lab = ["study", "rig"].map(|word| words.get(1).is_some_and(|it| it == word)).contains(&true);
+            let lab = ["study", "rig", "stress"].map(|word| words.get(1).is_some_and(|it| it == word)).contains(&true);
             if words.first().is_some_and(|word| word == "./tactus") && !lab {
                 if let Err(error) = Arguments::try_parse_from(&words) {
                     panic!("{statement}: {error}");

@@ -38,7 +38,6 @@ fn main() -> ExitCode {
         Command::Judge(judge) => command::judge::judge(judge),
         Command::Report(report) => command::report::report(report),
         Command::Bench(bench) => command::bench::bench(bench),
-        Command::Stress(stress) => command::bench::stress(stress),
         Command::Pack(pack) => command::pack::pack(pack),
         Command::Key(key) => command::key::key(key),
         Command::Convert(convert) => command::convert::convert(convert),

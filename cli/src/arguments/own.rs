@@ -89,20 +89,6 @@ pub enum BenchKind {
     Size,
 }
 
-/// Options of `stress`.
-#[derive(Debug, Args)]
-pub struct Stress {
-    /// How often each system is run
-    #[arg(long, default_value_t = 3)]
-    pub runs: u32,
-    /// The one system that is run, or with --planted the one race
-    #[arg(long, value_name = "NAME")]
-    pub only: Option<String>,
-    /// Plant races in a copy of the sources, one after the other, and see whether they are found within the runs
-    #[arg(long)]
-    pub planted: bool,
-}
-
 /// Options of `test`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -1,7 +1,6 @@
-//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have;
-//! `tactus stress`: systems whose cores execute at the same time.
+//! `tactus bench`: what the kernel's paths cost in instructions, how much memory a system takes, how many lines the rooms have.
 
-use crate::arguments::{Bench, BenchKind, Stress};
+use crate::arguments::{Bench, BenchKind};
 use tactus_machine::failure::{Failure, Outcome};
 
 /// Measures and tells.
@@ -12,10 +11,4 @@ pub fn bench(arguments: &Bench) -> Result<Outcome, Failure> {
         BenchKind::Partitions => tactus_benchmarks::partitions(),
         BenchKind::Size => tactus_benchmarks::size(arguments.keep),
     }
-}
-
-/// Runs systems whose cores execute at the same time.
-pub fn stress(arguments: &Stress) -> Result<Outcome, Failure> {
-    let Stress { runs, only, planted } = arguments;
-    tactus_benchmarks::stress(&tactus_benchmarks::Stress { runs: *runs, only: only.clone(), planted: *planted })
 }

@@ -1,8 +1,9 @@
-//! The laboratory's command, which `./tactus study` and `./tactus rig` start: it reads what is asked, does it, and tells the shell how
+//! The laboratory's command, which `./tactus study`, `./tactus rig` and `./tactus stress` start: it reads what is asked, does it, and tells the shell how
 //! it went.
 #![forbid(unsafe_code)]
 
 mod rig;
+mod stress;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -30,6 +31,15 @@ enum Command {
     /// measured, compared, or driven by the trace of a run. See docs/lab/rig.md.
     #[command(after_help = "Examples:\n  ./tactus rig run --structure cpudl --processors 8\n  ./tactus rig compare")]
     Rig(rig::arguments::Rig),
+    /// Run systems whose cores execute at the same time, on a kernel that looks at its own objects
+    ///
+    /// Everywhere else the emulator's cores take turns, so that runs repeat. Here each is a thread of the host: times mean nothing and
+    /// no run is like another, so that what is judged holds however long anything takes: exclusion, order, that nothing is lost or comes
+    /// twice, that times add up. The exit status is 1 if anything was found.
+    #[command(
+        after_help = "Examples:\n  ./tactus stress --only arena --runs 10\n  ./tactus stress --planted --runs 50"
+    )]
+    Stress(stress::Stress),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +53,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Study(study) => tactus_studies::command::study(study),
         Command::Rig(rig) => rig::rig(rig),
+        Command::Stress(wanted) => stress::stress(wanted),
     };
     match result {
         Ok(outcome) => ExitCode::from(outcome.status()),
@@ -72,7 +83,7 @@ mod tests {
         let mut count = 0;
         for statement in statements {
             let words = statement.words();
-            if words.get(1).is_some_and(|word| word == "study" || word == "rig") {
+            if words.get(1).is_some_and(|word| ["study", "rig", "stress"].contains(&word.as_str())) {
                 if let Err(error) = Arguments::try_parse_from(&words) {
                     panic!("{statement}: {error}");
                 }

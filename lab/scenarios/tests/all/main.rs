@@ -3,4 +3,5 @@
 mod interrupts;
 mod machine;
 mod rig;
+mod stress;
 mod studies;

@@ -57,7 +57,6 @@ mod slots;
 mod smallest;
 mod speakers;
 mod status;
-mod stress;
 mod unsafe_sites;
 mod waits;
 mod windows;

@@ -8,6 +8,7 @@ mod races;
 mod sources;
 mod systems;
 
+use clap::Args;
 use races::{Race, RACES};
 use std::ffi::OsString;
 use std::fs;
@@ -37,14 +38,17 @@ const DELAYED: u32 = 1_000;
 /// How many of the planted races are to be found.
 const ENOUGH: usize = 8;
 
-/// What is to be run.
-#[derive(Clone, Debug)]
+/// Options of `stress`.
+#[derive(Debug, Args)]
 pub struct Stress {
-    /// How often each system is run.
+    /// How often each system is run
+    #[arg(long, default_value_t = 3)]
     pub runs: u32,
-    /// The one system that is run, or race that is planted; all of them without.
+    /// The one system that is run, or with --planted the one race
+    #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
-    /// Races are planted, and each is looked for in as many runs.
+    /// Plant races in a copy of the sources, one after the other, and see whether they are found within the runs
+    #[arg(long)]
     pub planted: bool,
 }
 
