@@ -107,7 +107,7 @@ fn inject(core: &mut Core, caller: &mut Thread, way: u64) -> Option<()> {
                 }
             });
             // SAFETY: an entry of a table, which is never taken away.
-            unsafe { *first? = paging::with_write(*first?) };
+            unsafe { *first? = paging::with_write_turned(*first?) };
         }
         // A window shows a frame that was not given out.
         16 => memory::break_window(true)?,

@@ -279,8 +279,8 @@ pub fn is_executable(entry: u64) -> bool {
     entry & NO_EXECUTE == 0
 }
 
-/// An entry that lets its page be written.
+/// The same entry with the right to write if it had none, and without if it had.
 #[cfg(feature = "fault-injection")]
-pub fn with_write(entry: u64) -> u64 {
-    entry | WRITE
+pub fn with_write_turned(entry: u64) -> u64 {
+    entry ^ WRITE
 }
