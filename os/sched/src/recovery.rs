@@ -283,7 +283,9 @@ pub fn stopped(host: &mut impl Host, component: u64) {
 #[cold]
 pub fn lost_with(host: &mut impl Host, thread: u64) -> Lost {
     let Some(home) = host.home_of(thread) else { return Lost::Task };
-    if !host.recovery().runs_again(home) {
+    // What comes into a slot again is another program, whose tasks begin when it is loaded.
+    let is_slot = components().get(home as usize).is_some_and(|card| card.role & role::SLOT != 0);
+    if is_slot || !host.recovery().runs_again(home) {
         return Lost::Task;
     }
     if let Some((task, job)) = host.running() {
