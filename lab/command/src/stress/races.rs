@@ -59,8 +59,8 @@ pub const RACES: [Race; 14] = [
     Race {
         name: "restart-without-a-lock",
         file: "os/kernel/src/restart.rs",
-        old: "if BUSY.swap(true, Ordering::Acquire) {",
-        new: "if BUSY.load(Ordering::Acquire) {",
+        old: "return Err(Error::NotStopped);\n    }\n    if BUSY.swap(true, Ordering::Acquire) {",
+        new: "return Err(Error::NotStopped);\n    }\n    if BUSY.load(Ordering::Acquire) {",
         subject: "arena",
     },
     // The interrupt before what it is about.
