@@ -122,7 +122,7 @@ fn a_package_is_told_where_it_fits_with_each_bound_and_why_it_does_not() {
         "[system]\nname = \"slots\"\ncores = 1\nduration = \"100 ms\"\npool = \"1 MiB\"\n[policy]\nkind = \"partitioned-edf\"\n".into(),
         component("console", "console = true\nprovides = [\"write\"]"),
         component("loader", "loader = true"),
-        "[[task]]\nname = \"load\"\ncomponent = \"loader\"\ncore = 0\nperiod = \"5 ms\"\nexecution = \"3400 us\"\n".into(),
+        "[[task]]\nname = \"load\"\ncomponent = \"loader\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"3400 us\"\n".into(),
         slot("guest", "partitioned-fp", "1 ms", &format!("class = \"app\"\n{console}")),
         slot("idle", "partitioned-edf", "1 ms", "class = \"app\""),
         slot("video", "partitioned-edf", "1 ms", console),
