@@ -51,7 +51,7 @@ pub fn exit_device() -> [String; 2] {
     ["-device".into(), format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")]
 }
 
-/// What the guest wrote to [`EXIT_PORT`], from the emulator's exit status; nothing if it ended in another way. The
+/// What the guest wrote to its exit port, from the emulator's exit status; nothing if it ended in another way. The
 /// device turns the value `n` into the status `2n + 1`, so an even status is the emulator's own. So is 1, for trouble
 /// with its command line; the guest never writes 0.
 pub fn status_of_exit(status: i32) -> Option<u32> {
