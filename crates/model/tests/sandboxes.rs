@@ -85,7 +85,7 @@ const BAD: [(&str, &str, usize, &str); 22] = [
     ("instruction = \"1 ns\"", "geometry = 'i7-2600'", 7, "caches are neither divided nor modelled"),
     ("[machine]", "[policy]\nkind = 'partitioned-edf'\n[machine]", 6, "put it into one: sandbox.policy"),
     ("[machine]", "[[task]]\nname = 'b'\n[machine]", 6, "put it into one: sandbox.task"),
-    ("[machine]", "[kernel]\ncolours = [0]\n[machine]", 6, "kernel stands beside sandboxes"),
+    ("[machine]", "[kernel]\ncolours = [0]\n[machine]", 6, "kernels of sandboxes have no memory by colour"),
     ("memory = \"32 MiB\"", "memory = '33 MiB'", 11, "not a whole number of 2 MiB"),
     ("memory = \"32 MiB\"", "cores = 2", 11, "not one, which each sandbox has"),
     ("restarts = 2", "restarts = 1001", 12, "more than 1000"),
@@ -111,6 +111,24 @@ fn what_a_sandbox_has_not_is_refused_with_line_and_remedy() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whatever a file without sandboxes may have is in one of them or refused: nothing beside them is read over.
+#[test]
+fn what_goes_with_no_sandboxes_is_refused_in_one_and_beside_them() {
+    for key in ["slot", "load", "unload", "save", "restore", "buffer", "device", "disk"] {
+        for table in [format!("[[{key}]]"), format!("[[sandbox.{key}]]")] {
+            let text = format!("{GOOD}\n{table}\nname = \"x\"\n");
+            let line = text.lines().position(|it| it == table).map_or(0, |n| n + 1);
+            let told = read(&text).expect_err(&table);
+            let place = format!("both.toml:{line}:");
+            assert!(told.lines().any(|it| it.contains(&place) && it.contains("file without sandboxes")), "{told}");
+        }
+    }
+    for key in ["server", "partition", "chain", "channel", "service", "resource", "change", "component", "monitor"] {
+        let told = read(&format!("{GOOD}\n[[{key}]]\nname = \"x\"\n")).expect_err(key);
+        assert!(told.contains(&format!("put it into one: sandbox.{key}")), "{told}");
+    }
 }
 
 #[test]

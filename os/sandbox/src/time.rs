@@ -43,7 +43,7 @@ fn measure() -> Rates {
     Rates { time_stamp: per_second(end - start), timer: per_second(u64::from(count - rest)), emulated: false }
 }
 
-/// Lets the interval timer expire every so many of its ticks, unseen: an emulator whose cores take turns ends a turn at each.
+/// Lets the interval timer expire each time after this number of its ticks, unseen: an emulator whose cores take turns ends a turn at each.
 pub fn bound_turns(ticks: u16) {
     // The old interrupt controllers let nothing through.
     out8(0x21, 0xff);

@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::DraftSandbox;
 
-const SANDBOX: [&str; 20] = [
+const SANDBOX: [&str; 24] = [
     "name",
     "cores",
     "memory",
@@ -21,37 +21,29 @@ const SANDBOX: [&str; 20] = [
     "monitor",
     "slot",
     "load",
+    "unload",
+    "save",
+    "restore",
+    "kernel",
     "buffer",
     "device",
     "disk",
 ];
-/// What a sandbox has not, and why.
-const REFUSED: [(&str, &str); 5] = [
-    ("slot", "programs do not come and go in sandboxes"),
-    ("load", "programs do not come and go in sandboxes"),
+/// What goes with no sandboxes, in one or beside them, and why.
+const REFUSED: [(&str, &str); 9] = [
+    ("slot", COME_AND_GO),
+    ("load", COME_AND_GO),
+    ("unload", COME_AND_GO),
+    ("save", COME_AND_GO),
+    ("restore", COME_AND_GO),
+    ("kernel", "kernels of sandboxes have no memory by colour"),
     ("buffer", "buffers are for devices, and a sandbox has none"),
     ("device", "a sandbox has no devices: what they write to memory by themselves is not held back"),
     ("disk", "a disk's requests are judged in files without sandboxes"),
 ];
-/// What stands in a sandbox, and not beside it.
-const BESIDE: [&str; 16] = [
-    "policy",
-    "kernel",
-    "server",
-    "partition",
-    "task",
-    "chain",
-    "channel",
-    "service",
-    "resource",
-    "change",
-    "component",
-    "monitor",
-    "slot",
-    "load",
-    "buffer",
-    "device",
-];
+const COME_AND_GO: &str = "programs do not come and go in sandboxes";
+/// What stands beside sandboxes. Everything else belongs into one of them, or goes with none.
+const BESIDE: [&str; 3] = ["system", "machine", "sandbox"];
 /// What of `[system]` and `[machine]` each sandbox has for itself, or no sandbox has.
 const OF_SYSTEM: [(&str, &str); 3] = [
     ("memory", "give each sandbox its own"),
@@ -87,13 +79,15 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
 
 /// Refuses what stands beside sandboxes and belongs into one, or goes with none.
 pub(super) fn refuse_beside(top: &Section<'_>, system: Option<&Section<'_>>, reader: &mut Reader<'_>) {
-    for key in BESIDE {
-        let why = format!("{key} stands beside sandboxes, and each of these is a system of its own");
-        let remedy = format!("put it into one: sandbox.{key} behind its [[sandbox]]");
-        refuse(top, key, &why, &remedy, reader);
+    for key in super::TOP.into_iter().filter(|key| !BESIDE.contains(key)) {
+        if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
+            refuse(top, key, why, "run it in a file without sandboxes", reader);
+        } else {
+            let why = format!("{key} stands beside sandboxes, and each of these is a system of its own");
+            let remedy = format!("put it into one: sandbox.{key} behind its [[sandbox]]");
+            refuse(top, key, &why, &remedy, reader);
+        }
     }
-    refuse(top, "unload", REFUSED[0].1, "run it in a file without sandboxes", reader);
-    refuse(top, "disk", REFUSED[4].1, "run it in a file without sandboxes", reader);
     if let Some(system) = system {
         for (key, remedy) in OF_SYSTEM {
             refuse(system, key, &format!("{key} is not the whole machine's where there are sandboxes"), remedy, reader);

@@ -163,7 +163,7 @@ fn named(text: &str) -> BTreeSet<&'static str> {
 /// Files with their texts.
 type Texts = Vec<(String, String)>;
 
-/// The files of a room: those of its processors, and the others. What is left out is `arch/mod.rs`, which names its folders.
+/// The files of a room: those of its processors, and the others. Left out is `arch/mod.rs`, which names its folders.
 fn files(room: &Room) -> [Texts; 2] {
     let source = root().join(&room.path).join("src");
     let all = room.files.iter().map(|file| {

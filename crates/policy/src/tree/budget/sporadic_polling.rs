@@ -1,5 +1,5 @@
 //! The sporadic polling server (reservations of LITMUS^RT): a period begins when work comes and the last one is over, or at its end if there
-//! is work then. What is left is forfeited when there is no more work.
+//! is work then. The rest is forfeited when there is no more work.
 
 use super::rules::{signed, unsigned, Lengths, Rules};
 use tactus_time::{Duration, Instant};
