@@ -156,7 +156,7 @@ impl Finished {
             ],
             // The console knows jobs, not the rules of a schedule: those are judged from the trace.
             _ if sentence("broken: a rule of every schedule was broken") => {
-                &["not every promise held", "nothing was promised", "every promise held"]
+                &["not every promise held", "nothing was promised", "every promise held", "a component was stopped"]
             }
             _ => &["not every promise held"],
         };

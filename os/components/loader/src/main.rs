@@ -12,6 +12,8 @@
 
 mod pages;
 mod snapshot;
+#[cfg(feature = "memory-errors")]
+mod wear;
 
 use snapshot::{Restoring, Snapshot};
 use tactus_package::admission::{Order, Supply, Work};
@@ -62,8 +64,8 @@ enum Doing {
     /// Steps taken so far.
     Save(u64),
     Restore(Restoring),
-    /// The kernel gave less than the image promised: this number of pages of the program is still to be taken back.
-    Abandon(u64),
+    /// The kernel did not do what was asked, and this is why: this number of pages of the program is still to be taken back.
+    Abandon(u64, SlotRefusal),
 }
 
 /// What becomes of what is under way by a step: what follows, nothing if it is over.
@@ -124,7 +126,7 @@ impl Loader {
             Ok(Doing::Unload(step)) => Ok(unload(step, card, filled, change)),
             Ok(Doing::Save(step)) => snapshot::save(step, seal, (card, filled), change),
             Ok(Doing::Restore(restoring)) => restoring.step((loading, seal), (card, filled), change),
-            Ok(Doing::Abandon(left)) => abandon(loading, left, card),
+            Ok(Doing::Abandon(left, why)) => abandon(loading, (left, why), card),
         };
         match after {
             Ok(after) => self.doing = after,
@@ -170,7 +172,7 @@ fn load_step(
     };
     Ok(match done {
         Ok(()) => Some(Doing::Load(true)),
-        Err(Failed) => Some(Doing::Abandon(loading.pages())),
+        Err(Failed) => Some(Doing::Abandon(loading.pages(), SlotRefusal::Resources)),
     })
 }
 
@@ -285,15 +287,15 @@ fn unload(step: u64, card: &SlotCard, filled: &mut Filled, change: SlotChange) -
 }
 
 /// Takes back what was written of a program that cannot be handed over.
-fn abandon(loading: &Loading<'static>, left: u64, card: &SlotCard) -> Outcome {
+fn abandon(loading: &Loading<'static>, (left, why): (u64, SlotRefusal), card: &SlotCard) -> Outcome {
     let count = left.min(tactus_package::load::PAGES);
     if let Some(program) = loading.program() {
         pages::take_away(card, program, left - count, count);
     }
     if left > count {
-        Ok(Some(Doing::Abandon(left - count)))
+        Ok(Some(Doing::Abandon(left - count, why)))
     } else {
-        Err(SlotRefusal::Resources)
+        Err(why)
     }
 }
 

@@ -164,6 +164,8 @@ pub fn save(step: u64, seal: &mut Seal, (card, filled): (&SlotCard, &mut Filled)
     }
     filled.snapshot.of = Some((filled.package, program, extent));
     filled.snapshot.digest = seal.clone().digest();
+    #[cfg(feature = "memory-errors")]
+    let _ = crate::wear::kept(&FRAMES[usize::from(change.slot)]);
     filled.program = None;
     Ok(None)
 }
@@ -201,6 +203,10 @@ fn keep(
     let (place, frame) = (place(change, number)?, pages::take(card.colours, number)?);
     place.store(frame as u32 + 1, Relaxed);
     copy(card, (program, extent), number, (frame, true))?;
+    #[cfg(feature = "memory-errors")]
+    if number >= extent.program + extent.own {
+        crate::wear::states(frame)?;
+    }
     let (at, contents) = page.map_or((0, &[][..]), |page| (page.offset, page.contents));
     let was = |offset: usize| {
         let inside = offset.checked_sub(at).and_then(|inside| contents.get(inside));
@@ -240,29 +246,30 @@ impl Restoring {
             self.verify(&extent, seal, &filled.snapshot.digest, change)?;
             return Ok(Some(Doing::Restore(self)));
         }
-        let done = match self.written {
+        let (done, why) = match self.written {
             None => {
                 let first = !core::mem::replace(&mut self.begun, true);
                 if first {
                     *loading = Loading::new(package, card.set_back);
                 }
                 match next(loading, first, card, filled)? {
-                    Some(Step::HandOver) | None => self.write(0, card, of, change),
-                    Some(step) => take(loading, step, card),
+                    Some(Step::HandOver) | None => (self.write(0, card, of, change), SlotRefusal::Damaged),
+                    Some(step) => (take(loading, step, card), SlotRefusal::Resources),
                 }
             }
-            Some(written) if written < extent.pages() => self.write(written, card, of, change),
+            // What the kernel does not take back, it never gave.
+            Some(written) if written < extent.pages() => (self.write(written, card, of, change), SlotRefusal::Damaged),
             Some(_) => match hand_over(loading, card, filled, SlotReport::Restored(change)) {
                 Ok(()) => {
                     filled.package = package;
                     return Ok(None);
                 }
-                failed => failed,
+                failed => (failed, SlotRefusal::Resources),
             },
         };
         Ok(match done {
             Ok(()) => Some(Doing::Restore(self)),
-            Err(Failed) => Some(Doing::Abandon(loading.pages())),
+            Err(Failed) => Some(Doing::Abandon(loading.pages(), why)),
         })
     }
 

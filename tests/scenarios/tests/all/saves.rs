@@ -1,10 +1,10 @@
 //! A program that is saved at any instant and restored later goes on as if it had not been stopped: what it says is what it says in a run
 //! of its own, but for the gaps.
 
-use crate::slots::{ask, load, system, Shop};
+use crate::slots::{ask, by_job, free_frames, load, system, Shop};
 use std::collections::BTreeMap;
 use tactus_record::{EventKind, Record, SlotRefusal};
-use tactus_scenarios::Finished;
+use tactus_scenarios::{file, Finished};
 
 /// What the keeper's tasks say, in the order of their jobs.
 fn said(run: &Finished) -> BTreeMap<String, Vec<String>> {
@@ -122,4 +122,79 @@ fn a_thousand_saves_at_random_instants() {
         goes_on(&shop, &whole, 100 + seed, 20, &mut all);
         println!("seed {seed}: {all:?}");
     }
+}
+
+/// The same system with another loader, the program of this crate.
+fn with_loader(text: &str, folder: &str, lines: &str) -> String {
+    let own = format!("crate = '{}'", file("os/components/loader").display());
+    text.replace(&own, &format!("crate = '{}'\n{lines}", file(folder).display()))
+}
+
+/// Nobody outside the slot is late.
+fn others_are_on_time(run: &Finished) {
+    for task in ["control", "load"] {
+        let task = run.summary.task(task);
+        let share = task.worst_over_bound().expect("a promise");
+        assert!(share <= 1.0 && task.missed() == 0, "{} is at {share}: {}", task.name(), run.said.output);
+    }
+}
+
+/// A loader that gives threads of its slot registers that no component has: each is refused and leaves what was there, and so is what is not
+/// the slot's. What the kernel takes runs into its fault with a component's rights, and nobody else is late.
+#[test]
+fn a_loader_that_forges_registers_and_pages_is_refused_and_harms_nobody() {
+    let shop = Shop::new("saves-forged");
+    let uses = "uses = { console = 'console.write' }";
+    let text = with_loader(&system("1 s", "guest", &[]), "tests/scenarios/forger", uses);
+    let path = shop.scratch.write("forged.toml", &text);
+    let run = Finished::run(&path, &[]);
+    let lines = run.said.output.lines();
+    let said: Vec<&str> = lines.filter_map(|line| line.split_once("console  loader: ")).map(|it| it.1).collect();
+    println!("{said:?}");
+    let [first, shown, last] = said[..] else { panic!("{}", run.said.output) };
+    assert_eq!((first, shown), ("prepared Ok(0), good Ok(())", "shown true"));
+    let counts: Vec<u64> = last.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+    assert!(matches!(counts[..], [taken, refused] if taken > 2_000 && refused > 4_000), "{last}");
+    // What it let run was in the slot, and faulted there.
+    let (components, stopped) = (run.components(), run.summary.stopped());
+    assert!(stopped.len() > 40, "{}", run.said.output);
+    assert!(stopped.iter().all(|it| components[it.component as usize] == "guest"), "{}", run.said.output);
+    others_are_on_time(&run);
+    // All frames but the two that it keeps.
+    let (free, all) = free_frames(&Finished::run_checked(&path, &[]));
+    assert_eq!(free + 2, all);
+}
+
+/// What memory errors can do to a snapshot (`os/components/loader/src/wear.rs`): five kinds to pages, the others to states of threads.
+const ERRORS: usize = 5 + 14;
+
+/// What is kept of a program changes by itself: nothing of it comes back, the reason is told, and the slot takes the next program.
+#[test]
+fn a_snapshot_that_memory_errors_changed_is_refused_and_leaves_nothing() {
+    let shop = shop("saves-worn");
+    let mut loads = Vec::new();
+    for n in 0..ERRORS as u64 {
+        let at = 20 + 500 * n;
+        loads.extend([load(at, "guest", "keeper"), ask("save", at + 130, "guest"), ask("restore", at + 250, "guest")]);
+    }
+    let end = 20 + 500 * ERRORS as u64;
+    loads.push(load(end, "guest", "keeper"));
+    let text = system(&format!("{} ms", end + 400), "guest", &loads);
+    let path = shop.scratch.write("worn.toml", &with_loader(&text, "tests/scenarios/worn-loader", ""));
+    let run = Finished::run(&path, &[]);
+    let refused = (EventKind::SlotRefused, SlotRefusal::Damaged as u8);
+    let each = [(EventKind::SlotLoaded, 0), (EventKind::SlotUnloaded, 1), refused];
+    let fates: Vec<(EventKind, u8)> = by_job(&run).iter().map(|it| (it.1, it.2)).collect();
+    assert_eq!(fates[..3 * ERRORS], each.repeat(ERRORS), "{}", run.said.output);
+    assert_eq!(fates[3 * ERRORS..], [(EventKind::SlotLoaded, 0)], "{}", run.said.output);
+    assert!(run.said.output.contains("decisions is the policy's own"), "{}", run.said.output);
+    assert_eq!(run.summary.stopped(), [], "{}", run.said.output);
+    // Each begins as the first one did: nothing of what was kept is in it.
+    let said = run.said.output.lines().filter(|line| line.contains("keeper 0 1 ")).count();
+    assert_eq!(said, ERRORS + 1, "{}", run.said.output);
+    others_are_on_time(&run);
+    // The program is in the slot at the end, and the last snapshot beside it: as where there was no other.
+    let once = [&loads[..2], &[load(520, "guest", "keeper")]].concat();
+    let once = shop.scratch.write("once.toml", &system("920 ms", "guest", &once));
+    assert_eq!(free_frames(&Finished::run_checked(&path, &[])), free_frames(&Finished::run_checked(&once, &[])));
 }

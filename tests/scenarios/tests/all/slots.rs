@@ -237,10 +237,16 @@ fn a_hostile_program_in_a_slot_harms_nobody_else_and_leaves_the_slot_to_the_next
 
 /// All frames are free at the end, as they were at the start, by the kernel's own count.
 fn frames_are_back(run: &Finished) {
+    let (free, all) = free_frames(run);
+    assert!(free == all && all > 0, "{free} of {all} frames are free");
+}
+
+/// Free frames at the end, and all of the pool, by the kernel's own count.
+pub(crate) fn free_frames(run: &Finished) -> (u64, u64) {
     let line = run.log.lines().find(|line| line.contains(" frames of the pool are free")).expect("the kernel counts");
     println!("{line}");
-    let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-    assert!(numbers.len() == 2 && numbers[0] == numbers[1] && numbers[1] > 0, "{line}");
+    let mut numbers = line.split(' ').filter_map(|word| word.parse().ok());
+    (numbers.next().expect("free"), numbers.next().expect("all"))
 }
 
 /// A program that is unloaded in the middle of a call of its console: the call ends when its thread runs again, with the next program, which
