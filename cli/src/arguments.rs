@@ -50,7 +50,8 @@ pub enum Command {
     /// Tell whether every task can keep its promise, without running anything
     ///
     /// Reads the system file, reports everything that is wrong with it, and applies the schedulability tests of its
-    /// policy. Prints the bound that each task is promised.
+    /// policy. Prints the bound that each task is promised. Of a network file: the same of each node's system, and which nodes
+    /// in the scope of a package admit it.
     #[command(after_help = "Examples:
   ./tactus check examples/avionics.toml
   ./tactus check examples/vehicle.toml --assign /tmp/vehicle.toml --fit worst --anew")]
@@ -58,10 +59,11 @@ pub enum Command {
     /// Work out the schedule on this computer, in a moment
     ///
     /// Drives the same policy code as the kernel, but in a simulator. Writes the same results as `run` does, to
-    /// out/<system>/simulated/.
+    /// out/<system>/simulated/. Of a network file: delivers applications across the nodes, and judges where they came to.
     #[command(after_help = "Examples:
   ./tactus simulate examples/avionics.toml
-  ./tactus simulate examples/avionics.toml --at-level B --duration '200 ms'")]
+  ./tactus simulate examples/avionics.toml --at-level B --duration '200 ms'
+  ./tactus simulate examples/network/rooms.toml --seed 3")]
     Simulate(Simulate),
     /// Boot the system on the emulated machine, and judge what happened
     ///
@@ -102,12 +104,6 @@ pub enum Command {
     /// has a colour of nobody who sees it. See docs/colours.md.
     #[command(after_help = "Example:\n  ./tactus run examples/colours.toml --caches\n  ./tactus colours out/colours")]
     Colours(Colours),
-    /// Deliver applications across a network of nodes, in simulation, and judge where they came to
-    ///
-    /// A network file says which nodes hear each other, which frames are lost, who comes and goes, and at which nodes owners deliver
-    /// which versions for which scope. The exit status is 1 if one did not come to where it belongs, or came elsewhere.
-    #[command(after_help = "Example:\n  ./tactus network examples/network/rooms.toml --seed 3")]
-    Network(NetworkRun),
     /// Show the monitors of a system file, or let them judge an earlier run
     ///
     /// A monitor watches a property: which events happen in which order, and how fresh data is. Without RESULTS, prints each
@@ -170,7 +166,7 @@ pub enum Command {
 /// A system file, and what to change in it for this time.
 #[derive(Clone, Debug, Args)]
 pub struct Subject {
-    /// The system file (TOML), or a workload in rt-app's JSON
+    /// The system file or network file (TOML), or a workload in rt-app's JSON
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Let every job take the execution time that is assumed at this level
@@ -330,17 +326,6 @@ pub struct Colours {
     /// The results' folder, or the system file whose last results in out/ are meant
     #[arg(value_name = "FOLDER|FILE")]
     pub results: PathBuf,
-}
-
-/// Options of `network`.
-#[derive(Debug, Args)]
-pub struct NetworkRun {
-    /// The network file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// From what all chance grows, in place of the file's
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
 }
 
 /// Options of `pack`.

@@ -32,7 +32,6 @@ fn main() -> ExitCode {
         Command::Agree(agree) => command::agree::agree(agree),
         Command::Iso(iso) => command::iso::iso(iso),
         Command::Colours(colours) => command::colours::colours(colours),
-        Command::Network(network) => command::network::network(network),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Monitor(monitor) => command::monitor::monitor(monitor),
         Command::Judge(judge) => command::judge::judge(judge),

@@ -1,5 +1,6 @@
 //! `tactus check`: what can be promised, without running anything.
 
+use super::network;
 use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::colouring;
@@ -31,11 +32,14 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
             Subject { file: out.clone(), ..arguments.subject.clone() }
         }
     };
+    if let Some(network) = network::read(&subject)? {
+        return network::check(arguments, network);
+    }
     subject::for_each(&subject, |system, _| one(arguments, system))
 }
 
 /// Checks one system.
-fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Failure> {
+pub(super) fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Failure> {
     let costs = costs::read(&arguments.costs, system)?;
     subject::announce(system);
     let cache = arguments.cache_delay.unwrap_or_default();

@@ -9,7 +9,7 @@ pub mod iso;
 pub mod judge;
 pub mod key;
 pub mod monitor;
-pub mod network;
+mod network;
 pub mod pack;
 pub mod report;
 pub mod run;

@@ -1,5 +1,6 @@
 //! `tactus simulate`: the schedule that the policy makes, worked out on this computer.
 
+use super::network;
 use crate::arguments::{duration, Simulate};
 use crate::promise::{can_run, promised};
 use crate::{subject, verdict};
@@ -145,6 +146,9 @@ fn run(system: &System, promised: &RunPlan, costs: &Costs, listed: &Listed) -> R
 
 /// Checks, simulates, judges and writes the results.
 pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
+    if let Some(network) = network::read(&arguments.subject)? {
+        return network::simulate(arguments, network);
+    }
     subject::for_each(&arguments.subject, |system, whole| {
         let named = arguments.out.clone();
         let folder = match whole {

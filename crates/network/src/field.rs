@@ -2,7 +2,9 @@
 //! machine would have. The same network and seed give the same run.
 
 use crate::frame::{Name, NodeId, Package, Version};
+use crate::host::{Occupied, Slots};
 use crate::node::{Effect, Node, Refused, Settings};
+use crate::refusals::Refusal;
 use crate::scope::Description;
 use alloc::collections::BinaryHeap;
 use alloc::rc::Rc;
@@ -32,6 +34,8 @@ pub struct Member {
     pub goes: Instant,
     /// Who hears it.
     pub links: Vec<Link>,
+    /// Where it can host something; without them it hosts everything.
+    pub slots: Option<Slots>,
 }
 
 /// An owner hands over a version of an application.
@@ -75,6 +79,10 @@ pub enum Happened {
     NoRoom(Name, Version),
     /// What was delivered was refused.
     Refused(Name, Version, Refused),
+    /// It is in scope, and its slots do not admit it.
+    NotAdmitted(Name, Version, Refusal),
+    /// Its owner's node knows that a node does not host it, and why.
+    Reported(Name, Version, usize, Refusal),
 }
 
 /// What one node sent.
@@ -107,6 +115,8 @@ enum Next {
     Comes(usize),
     Delivered(usize),
     Arrives(usize, Rc<[u8]>),
+    /// A package is loaded, its node having been there since.
+    Loaded(usize, Name, Version),
     Wakes(usize),
 }
 
@@ -116,6 +126,9 @@ struct Running<'a> {
     wakes: Vec<Instant>,
     /// Until when each sends.
     busy: Vec<Instant>,
+    occupied: Vec<Occupied>,
+    /// Until when the loader of each is busy.
+    loading: Vec<Instant>,
     queue: BinaryHeap<Reverse<(Instant, u64, Next)>>,
     serial: u64,
     random: u64,
@@ -131,6 +144,8 @@ impl Field {
             nodes: (0..many).map(|_| None).collect(),
             wakes: alloc::vec![Instant::NEVER; many],
             busy: alloc::vec![Instant::ZERO; many],
+            occupied: alloc::vec![Occupied::default(); many],
+            loading: alloc::vec![Instant::ZERO; many],
             queue: BinaryHeap::new(),
             serial: 0,
             random: self.seed,
@@ -172,6 +187,7 @@ impl Running<'_> {
             Next::Comes(n) => {
                 let member = &self.field.members[n];
                 let (id, seed) = (NodeId(n as u32), self.field.seed);
+                self.occupied[n] = Occupied::new(member.slots.as_ref().map_or(0, |it| it.names.len()));
                 self.nodes[n] = Some(Node::new(id, member.description.clone(), self.field.settings, seed));
                 self.with(now, n, |node, put| node.start(put));
             }
@@ -195,6 +211,13 @@ impl Running<'_> {
                     let _ = node.receive(now, &bytes, put);
                 });
             }
+            Next::Loaded(n, app, version) => {
+                let mut settled = true;
+                self.with(now, n, |node, put| settled = node.settle(now, (app, version), Ok(()), put));
+                if !settled {
+                    self.occupied[n].free(app, version);
+                }
+            }
             Next::Wakes(n) => {
                 // Others are of times before something else was due.
                 if self.wakes[n] == now {
@@ -208,18 +231,47 @@ impl Running<'_> {
     /// Lets a node that is there do something, and takes what it does.
     fn with(&mut self, now: Instant, n: usize, act: impl FnOnce(&mut Node, &mut dyn FnMut(Effect<'_>))) {
         let Some(mut node) = self.nodes[n].take() else { return };
-        act(&mut node, &mut |effect| match effect {
-            Effect::Send(bytes) => self.send(now, n, bytes),
-            Effect::Installed(app, version) => self.run.events.push((now, n, Happened::Installed(app, version))),
-            Effect::Removed(app, version) => self.run.events.push((now, n, Happened::Removed(app, version))),
-            Effect::NoRoom(app, version) => self.run.events.push((now, n, Happened::NoRoom(app, version))),
-        });
+        let mut whole = Vec::new();
+        act(&mut node, &mut |effect| self.take(now, n, effect, &mut whole));
+        for (app, version) in whole {
+            let slots = self.field.members[n].slots.as_ref();
+            let admission = match slots.map(|slots| self.occupied[n].take(slots, app, version)) {
+                Some(Ok((_, time))) => {
+                    let loaded = self.loading[n].max(now).saturating_add(time);
+                    self.loading[n] = loaded;
+                    self.push(loaded, Next::Loaded(n, app, version));
+                    continue;
+                }
+                Some(Err(refusal)) => {
+                    self.run.events.push((now, n, Happened::NotAdmitted(app, version, refusal)));
+                    Err(refusal)
+                }
+                None => Ok(()),
+            };
+            node.settle(now, (app, version), admission, &mut |effect| self.take(now, n, effect, &mut Vec::new()));
+        }
         let next = node.next().max(now);
         self.nodes[n] = Some(node);
         if next < self.wakes[n] {
             self.wakes[n] = next;
             self.push(next, Next::Wakes(n));
         }
+    }
+
+    /// Takes what a node does; what it has whole is to be settled.
+    fn take(&mut self, now: Instant, n: usize, effect: Effect<'_>, whole: &mut Vec<(Name, Version)>) {
+        let what = match effect {
+            Effect::Send(bytes) => return self.send(now, n, bytes),
+            Effect::Whole(app, version) => return whole.push((app, version)),
+            Effect::Installed(app, version) => Happened::Installed(app, version),
+            Effect::Removed(app, version) => {
+                self.occupied[n].free(app, version);
+                Happened::Removed(app, version)
+            }
+            Effect::NoRoom(app, version) => Happened::NoRoom(app, version),
+            Effect::Reported(app, version, node, refusal) => Happened::Reported(app, version, node.0 as usize, refusal),
+        };
+        self.run.events.push((now, n, what));
     }
 
     fn send(&mut self, now: Instant, n: usize, bytes: &[u8]) {

@@ -103,6 +103,8 @@ pub enum Frame<'b> {
         distance: u8,
         /// Hops to the next node in scope.
         outside: u8,
+        /// The digest of the refusals that it knows of: [`crate::refusals::Refusals::digest`].
+        refusals: u64,
         /// The rest, for who does not know it: [`Frame::package`].
         package: &'b [u8],
     },
@@ -129,6 +131,15 @@ pub enum Frame<'b> {
         index: u16,
         /// Its bytes.
         bytes: &'b [u8],
+    },
+    /// Which nodes in scope do not host it, and why.
+    Refusals {
+        /// The application.
+        app: Name,
+        /// The version.
+        version: Version,
+        /// All that the sender knows of: [`crate::refusals::Refusals::read`].
+        all: &'b [u8],
     },
 }
 
@@ -157,9 +168,10 @@ impl<'b> Frame<'b> {
         let mut head = |kind: u8, fields: u64| to.array(3 + fields)?.u8(VERSION)?.u8(kind)?.u32(sender.0)?.ok();
         match self {
             Frame::Solicit => head(0, 0),
-            Frame::Offer { app, version, distance, outside, package } => {
-                head(1, 5)?;
-                to.str(app.as_str())?.u32(version.0)?.u8(*distance)?.u8(*outside)?.bytes(package)?.ok()
+            Frame::Offer { app, version, distance, outside, refusals, package } => {
+                head(1, 6)?;
+                to.str(app.as_str())?.u32(version.0)?.u8(*distance)?.u8(*outside)?;
+                to.u64(*refusals)?.bytes(package)?.ok()
             }
             Frame::Request { to: whom, app, version, first, wanted } => {
                 head(2, 5)?;
@@ -168,6 +180,10 @@ impl<'b> Frame<'b> {
             Frame::Chunk { app, version, index, bytes } => {
                 head(3, 4)?;
                 to.str(app.as_str())?.u32(version.0)?.u16(*index)?.bytes(bytes)?.ok()
+            }
+            Frame::Refusals { app, version, all } => {
+                head(4, 3)?;
+                to.str(app.as_str())?.u32(version.0)?.bytes(all)?.ok()
             }
         }
     }
@@ -185,11 +201,12 @@ impl<'b> Frame<'b> {
         let (kind, sender) = (from.u8()?, NodeId(from.u32()?));
         let frame = match (kind, fields) {
             (0, 3) => Frame::Solicit,
-            (1, 8) => Frame::Offer {
+            (1, 9) => Frame::Offer {
                 app: name(&mut from)?,
                 version: Version(from.u32()?),
                 distance: from.u8()?,
                 outside: from.u8()?,
+                refusals: from.u64()?,
                 package: from.bytes()?,
             },
             (2, 8) => Frame::Request {
@@ -205,6 +222,7 @@ impl<'b> Frame<'b> {
                 index: from.u16()?,
                 bytes: from.bytes()?,
             },
+            (4, 6) => Frame::Refusals { app: name(&mut from)?, version: Version(from.u32()?), all: from.bytes()? },
             _ => return Err(Malformed),
         };
         (from.position() == bytes.len()).then_some((sender, frame)).ok_or(Malformed)
@@ -268,7 +286,7 @@ fn encode_package(of: &Package, to: &mut Encoder<&mut Vec<u8>>) -> Encoded {
 }
 
 /// The number of items of an array, between these.
-fn items(from: &mut Decoder<'_>, least: usize, most: usize) -> Decoded<usize> {
+pub(crate) fn items(from: &mut Decoder<'_>, least: usize, most: usize) -> Decoded<usize> {
     let many = usize::try_from(from.array()?.ok_or(Malformed)?).map_err(|_| Malformed)?;
     (least..=most).contains(&many).then_some(many).ok_or(Malformed)
 }

@@ -15,11 +15,13 @@ extern crate alloc;
 
 pub mod field;
 pub mod frame;
+pub mod host;
 pub mod mesh;
 mod neighbours;
 pub mod node;
 pub mod place;
 pub mod rates;
+pub mod refusals;
 mod replica;
 pub mod scope;
 pub mod simulate;

@@ -5,10 +5,14 @@
 //! nodes between keep a copy for a while and host nothing, and those that lie on no such way see offers alone. A node takes each version
 //! once, however often and from wherever it comes; an older one never comes back, and that an application was removed is a version too.
 //!
+//! Whether a node in scope hosts what it has whole is decided by others, who know its slots, and told by [`Node::settle`]. Until then, and
+//! where it is refused, it goes on with the version before. Refusals come to all who know of the version, its owner's node among them.
+//!
 //! Bytes are held against their digest; who sent an offer is not asked, so that whoever can send can offer a version of his own.
 
 use crate::frame::{Frame, Malformed, Name, NodeId, Package, Version, WINDOW};
 use crate::neighbours::Neighbours;
+use crate::refusals::{Refusal, Refusals};
 use crate::replica::Replica;
 use crate::scope::Description;
 use crate::trickle::{Trickle, TrickleSettings};
@@ -37,12 +41,16 @@ pub struct Settings {
 pub enum Effect<'a> {
     /// It sends a frame to whoever hears it.
     Send(&'a [u8]),
+    /// It is in scope and has all bytes of this version: whether it hosts it is to be settled.
+    Whole(Name, Version),
     /// It hosts this version from now on.
     Installed(Name, Version),
     /// It hosts it no longer.
     Removed(Name, Version),
     /// It has no room for what it heard of, or for its bytes.
     NoRoom(Name, Version),
+    /// A node does not host what was delivered here.
+    Reported(Name, Version, NodeId, Refusal),
 }
 
 /// Why nothing was delivered.
@@ -75,6 +83,9 @@ struct Known {
     sends: Option<Instant>,
     /// Until when it keeps a copy for others.
     relays: Option<Instant>,
+    refusals: Refusals,
+    /// Somebody knows of others.
+    reports: bool,
 }
 
 /// A node.
@@ -159,8 +170,10 @@ impl Node {
                     self.known[at].trickle.inconsistent(&self.settings.trickle, now, draw);
                 }
             }
-            Frame::Offer { app, version, distance, outside, package } => {
-                self.offered(now, (sender, distance, outside), (app, version, package), put)?;
+            Frame::Offer { app, version, distance, outside, refusals, package } => {
+                if self.offered(now, (sender, distance, outside), (app, version, package), put)? {
+                    self.compare(now, (app, version), refusals);
+                }
             }
             Frame::Request { to, app, version, first, wanted } => {
                 let Some(at) = self.find(app, version) else { return Ok(()) };
@@ -183,8 +196,36 @@ impl Node {
                     }
                 }
             }
+            Frame::Refusals { app, version, all } => {
+                let all = Refusals::read(all)?;
+                for (node, refusal) in all.iter() {
+                    self.refused(now, (app, version), (node, refusal), put);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Whoever decides about what this node hosts tells what became of a version that is whole here. Whether it still is to be hosted:
+    /// a newer version or a removal may have come meanwhile.
+    pub fn settle(
+        &mut self,
+        now: Instant,
+        (app, version): (Name, Version),
+        admission: Result<(), Refusal>,
+        put: &mut dyn FnMut(Effect<'_>),
+    ) -> bool {
+        let Some(at) = self.find(app, version) else { return false };
+        match admission {
+            Ok(()) => {
+                if let Some(old) = self.known[at].hosts.replace(version) {
+                    put(Effect::Removed(app, old));
+                }
+                put(Effect::Installed(app, version));
+            }
+            Err(refusal) => self.refused(now, (app, version), (self.id, refusal), put),
+        }
+        true
     }
 
     /// Does what is due.
@@ -209,6 +250,39 @@ impl Node {
                     known.replica.clear();
                 }
             }
+        }
+    }
+
+    /// A node does not host a version, and says why.
+    fn refused(
+        &mut self,
+        now: Instant,
+        (app, version): (Name, Version),
+        (node, refusal): (NodeId, Refusal),
+        put: &mut dyn FnMut(Effect<'_>),
+    ) {
+        let draw = self.draw();
+        let Some(at) = self.find(app, version) else { return };
+        let known = &mut self.known[at];
+        if known.refusals.add(node, refusal) {
+            known.reports = true;
+            known.trickle.inconsistent(&self.settings.trickle, now, draw);
+            if known.origin {
+                put(Effect::Reported(app, version, node, refusal));
+            }
+        }
+    }
+
+    /// Compares the refusals of a version that somebody else knows of: where they differ both tell theirs.
+    fn compare(&mut self, now: Instant, (app, version): (Name, Version), digest: u64) {
+        let draw = self.draw();
+        let Some(at) = self.find(app, version) else { return };
+        let known = &mut self.known[at];
+        if known.refusals.digest() == digest {
+            known.trickle.consistent();
+        } else {
+            known.reports = true;
+            known.trickle.inconsistent(&self.settings.trickle, now, draw);
         }
     }
 
@@ -255,6 +329,8 @@ impl Node {
             asks: None,
             sends: None,
             relays: None,
+            refusals: Refusals::default(),
+            reports: false,
             package,
         };
         match before {
@@ -268,13 +344,14 @@ impl Node {
         Some(at)
     }
 
+    /// Somebody knows of a version; whether this node knew of the same.
     fn offered(
         &mut self,
         now: Instant,
         (sender, distance, outside): (NodeId, u8, u8),
         (app, version, package): (Name, Version, &[u8]),
         put: &mut dyn FnMut(Effect<'_>),
-    ) -> Result<(), Malformed> {
+    ) -> Result<bool, Malformed> {
         let known = self.known.iter().position(|it| it.package.app == app);
         let own = known.map(|at| self.known[at].package.version);
         let outside = outside.saturating_add(1);
@@ -282,11 +359,10 @@ impl Node {
             Some(at) if own > Some(version) => {
                 let draw = self.draw();
                 self.known[at].trickle.inconsistent(&self.settings.trickle, now, draw);
-                return Ok(());
+                return Ok(false);
             }
             Some(at) if own == Some(version) => {
                 let it = &mut self.known[at];
-                it.trickle.consistent();
                 it.outside = it.outside.min(outside);
                 at
             }
@@ -295,23 +371,30 @@ impl Node {
                 // Too far from the scope to tell of it; but who hosts an older version is told that it ends.
                 let hosts = known.is_some_and(|at| self.known[at].hosts.is_some());
                 if outside > package.radius && !package.scope.covers(&self.description) && !hosts {
-                    return Ok(());
+                    return Ok(false);
                 }
-                let Some(at) = self.learn(now, package, outside, put) else { return Ok(()) };
+                let Some(at) = self.learn(now, package, outside, put) else { return Ok(false) };
                 at
             }
         };
         self.known[at].neighbours.heard(sender, distance);
-        Ok(())
+        Ok(own == Some(version))
     }
 
     fn offer(&mut self, at: usize, put: &mut dyn FnMut(Effect<'_>)) {
         let known = &self.known[at];
         let distance = if known.replica.is_complete() { 0 } else { known.neighbours.distance() };
         let Package { app, version, .. } = known.package;
-        let offer = Frame::Offer { app, version, distance, outside: known.outside, package: &known.encoded };
-        offer.write(self.id, &mut self.frame);
+        let (outside, refusals) = (known.outside, known.refusals.digest());
+        Frame::Offer { app, version, distance, outside, refusals, package: &known.encoded }
+            .write(self.id, &mut self.frame);
         put(Effect::Send(&self.frame));
+        if core::mem::take(&mut self.known[at].reports) && refusals != 0 {
+            let mut all = Vec::new();
+            self.known[at].refusals.write(&mut all);
+            Frame::Refusals { app, version, all: &all }.write(self.id, &mut self.frame);
+            put(Effect::Send(&self.frame));
+        }
     }
 
     /// Asks for the first chunks that are missing.
@@ -375,10 +458,7 @@ impl Node {
         let known = &mut self.known[at];
         let Package { app, version, .. } = known.package;
         if known.covers {
-            if let Some(old) = known.hosts.replace(version) {
-                put(Effect::Removed(app, old));
-            }
-            put(Effect::Installed(app, version));
+            put(Effect::Whole(app, version));
         }
     }
 }

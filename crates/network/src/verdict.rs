@@ -1,12 +1,13 @@
 //! Whether each application came to where it belongs, in time, and nowhere else.
 //!
 //! What should be follows from the network alone: from where an application is known at the end it reaches every node in its scope to
-//! which there is a way whose nodes tell of it, which are those in scope and those no more than its radius away from one. Nothing here
-//! asks a node what it thinks.
+//! which there is a way whose nodes tell of it, which are those in scope and those no more than its radius away from one. There it is
+//! hosted, or refused for a reason that holds, which its owner's node knows. Nothing here asks a node what it thinks.
 
 use crate::field::{Field, Happened, Run};
 use crate::frame::{Name, Package, Version};
-use alloc::collections::BTreeMap;
+use crate::refusals::{Refusal, MOST_REFUSALS};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
 
@@ -25,6 +26,12 @@ pub enum Wrong {
     Bytes,
     /// It was installed after this time.
     Late(Duration),
+    /// A node hosts it, none of whose slots admits it, or hosts more than it has slots.
+    NotAdmitted,
+    /// A node refused it for a reason that does not hold there.
+    Refused(Refusal),
+    /// A node refused it, and its owner's node does not know.
+    Unreported,
 }
 
 /// Something wrong, and where.
@@ -51,6 +58,8 @@ pub struct Outcome {
     pub expected: usize,
     /// Nodes that installed it.
     pub installed: usize,
+    /// Nodes that refused it.
+    pub refused: usize,
     /// From the first delivery to the last installation.
     pub longest: Option<Duration>,
 }
@@ -84,6 +93,7 @@ pub fn judge(field: &Field, run: &Run, within: &BTreeMap<Name, Duration>) -> Ver
         }
     }
     installations(field, run, within, &mut wrong);
+    admitted(field, run, &mut wrong);
     let mut expected = BTreeMap::new();
     for (app, k) in &newest {
         let package = &field.deliveries[*k].package;
@@ -100,7 +110,16 @@ pub fn judge(field: &Field, run: &Run, within: &BTreeMap<Name, Duration>) -> Ver
         let installed = run.events.iter().filter(|(.., what)| *what == Happened::Installed(app, version));
         let (installed, last) = installed.fold((0, None), |(many, _), (time, ..)| (many + 1, Some(*time)));
         let expected = expected.get(&(app, version)).copied().unwrap_or(0);
-        outcomes.push(Outcome { app, version, expected, installed, longest: last.map(|time| time.since(it.time)) });
+        let of = |what: &Happened| matches!(what, Happened::NotAdmitted(a, v, _) if (*a, *v) == (app, version));
+        let refused = run.events.iter().filter(|(.., what)| of(what)).count();
+        outcomes.push(Outcome {
+            app,
+            version,
+            expected,
+            installed,
+            refused,
+            longest: last.map(|time| time.since(it.time)),
+        });
     }
     Verdict { outcomes, wrong }
 }
@@ -130,6 +149,49 @@ fn installations(field: &Field, run: &Run, within: &BTreeMap<Name, Duration>, wr
     }
 }
 
+/// Each node with slots by itself: it hosts what its slots admit, no more than it has slots, and refuses for a reason that holds.
+fn admitted(field: &Field, run: &Run, wrong: &mut Vec<Finding>) {
+    let mut hosted: BTreeMap<usize, BTreeSet<Name>> = BTreeMap::new();
+    for (at, (time, node, what)) in run.events.iter().enumerate() {
+        let Some(slots) = field.members[*node].slots.as_ref() else { continue };
+        let here = hosted.entry(*node).or_default();
+        let found = match *what {
+            Happened::Installed(app, version) => {
+                here.insert(app);
+                let admitted = slots.admitting(app, version).next().is_some() && here.len() <= slots.names.len();
+                (!admitted).then_some((app, Wrong::NotAdmitted))
+            }
+            Happened::Removed(app, version) => {
+                // A newer version has come, or none.
+                let stays = run.events.get(at + 1).is_some_and(|(then, there, next)| {
+                    let newer = matches!(next, Happened::Installed(name, v) if *name == app && *v > version);
+                    (then, there) == (time, node) && newer
+                });
+                if !stays {
+                    here.remove(&app);
+                }
+                None
+            }
+            Happened::NotAdmitted(app, version, refusal) => {
+                // Its slots may be taken by what is loaded now.
+                let later = run.events[at..].iter().filter(|(_, n, _)| n == node).filter_map(|(.., what)| match what {
+                    Happened::Installed(other, _) => Some(*other),
+                    _ => None,
+                });
+                let taken: BTreeSet<Name> = here.iter().copied().chain(later.filter(|it| *it != app)).collect();
+                let refused = slots.refusals(app, version).any(|it| it.1 == refusal);
+                let holds = match refusal.reason == slots.full {
+                    true => taken.len() >= slots.names.len(),
+                    false => refused && taken.len() >= slots.admitting(app, version).count(),
+                };
+                (!holds).then_some((app, Wrong::Refused(refusal)))
+            }
+            _ => None,
+        };
+        wrong.extend(found.map(|(app, what)| Finding { app, node: *node, time: *time, wrong: what }));
+    }
+}
+
 /// Who should host the newest version at the end, and who does; gives how many should.
 fn at_the_end(field: &Field, run: &Run, (app, k): (Name, usize), package: &Package, wrong: &mut Vec<Finding>) -> usize {
     let end = Instant::ZERO.saturating_add(field.duration);
@@ -144,7 +206,25 @@ fn at_the_end(field: &Field, run: &Run, (app, k): (Name, usize), package: &Packa
     let reached = reach(field, from.collect(), package, there);
     let mut find = |node, what| wrong.push(Finding { app, node, time: end, wrong: what });
     let mut expected = 0;
+    let refusal = |(_, node, what): &(Instant, usize, Happened)| match *what {
+        Happened::NotAdmitted(name, version, why) if (name, version) == (app, package.version) => Some((*node, why)),
+        _ => None,
+    };
+    let refusals: BTreeMap<usize, Refusal> = run.events.iter().filter_map(refusal).collect();
     for n in (0..field.members.len()).filter(|&n| there(n)) {
+        if let Some(why) = refusals.get(&n).filter(|_| reached[n]) {
+            let reported = (end, origin, Happened::Reported(app, package.version, n, *why));
+            let known = run.events.iter().any(|it| (it.1, it.2) == (reported.1, reported.2));
+            // Of many, those of the first nodes are told.
+            if !known
+                && refusals.len() <= MOST_REFUSALS
+                && there(origin)
+                && reach(field, alloc::vec![n], package, there)[origin]
+            {
+                find(n, Wrong::Unreported);
+            }
+            continue;
+        }
         let should = covers(n) && reached[n] && !package.removed;
         expected += usize::from(should);
         match hosted(n) {

@@ -4,8 +4,10 @@ use hmac_sha256::Hash;
 use std::collections::{BTreeMap, BTreeSet};
 use tactus_network::field::{Delivery, Field, Happened, Link, Member, Run};
 use tactus_network::frame::{Frame, Name, NodeId, Package, Version};
+use tactus_network::host::{Admission, Slots};
 use tactus_network::node::{Effect, Node, Refused, Settings};
 use tactus_network::place::{Area, Position};
+use tactus_network::refusals::Refusal;
 use tactus_network::scope::{Description, Requirement, Scope};
 use tactus_network::trickle::TrickleSettings;
 use tactus_network::verdict::{judge, Wrong};
@@ -54,7 +56,7 @@ fn row(many: usize, lamps: &[usize]) -> Field {
         let position = Position { x: 1_000 * n as i32, y: 0 };
         let actuators = if lamps.contains(&n) { vec!["lamp".into()] } else { Vec::new() };
         let description = Description { position, actuators, ..Description::default() };
-        Member { description, comes: Instant::ZERO, goes: Instant::NEVER, links }
+        Member { description, comes: Instant::ZERO, goes: Instant::NEVER, links, slots: None }
     };
     Field {
         settings: SETTINGS,
@@ -233,12 +235,29 @@ fn random(seed: u64) -> Field {
         }
     }
     field.deliveries.sort_by_key(|it| it.time);
+    let versions: BTreeSet<(Name, Version)> =
+        field.deliveries.iter().map(|it| (it.package.app, it.package.version)).collect();
+    for member in &mut field.members {
+        let names: Vec<Name> = (0..draw(3)).map(|n| name(&format!("slot-{n}"))).collect();
+        let mut admission = || match draw(3) {
+            0 => Admission::Refused(Refusal {
+                reason: CLASS + draw(3) as u8,
+                task: (draw(2) == 0).then_some(draw(4) as u8),
+            }),
+            _ => Admission::Fits(Duration::from_millis(draw(300))),
+        };
+        let admissions = versions.iter().map(|it| (*it, names.iter().map(|_| admission()).collect())).collect();
+        member.slots = (draw(3) > 0).then_some(Slots { admissions, names, full: FULL, class: CLASS });
+    }
     (field.seed, field.duration) = (seed, Duration::from_secs(300));
     field
 }
 
-fn all_of(seeds: std::ops::Range<u64>) -> [usize; 3] {
-    let mut seen = [0; 3];
+const FULL: u8 = 1;
+const CLASS: u8 = 5;
+
+fn all_of(seeds: std::ops::Range<u64>) -> [usize; 4] {
+    let mut seen = [0; 4];
     for seed in seeds {
         let field = random(seed);
         let run = field.run();
@@ -247,14 +266,18 @@ fn all_of(seeds: std::ops::Range<u64>) -> [usize; 3] {
         seen[0] += verdict.outcomes.iter().map(|it| it.expected).sum::<usize>();
         seen[1] += verdict.outcomes.iter().map(|it| it.installed).sum::<usize>();
         seen[2] += run.lost as usize;
+        seen[3] += verdict.outcomes.iter().map(|it| it.refused).sum::<usize>();
     }
     seen
 }
 
 #[test]
 fn in_random_networks_that_lose_frames_and_nodes_every_application_comes_to_its_scope_and_nowhere_else() {
-    let [expected, installed, lost] = all_of(0..150);
-    assert!(expected > 300 && installed > expected && lost > 1_000, "{expected} {installed} {lost}");
+    let [expected, installed, lost, refused] = all_of(0..150);
+    assert!(
+        expected > 300 && installed > expected && lost > 1_000 && refused > 100,
+        "{expected} {installed} {lost} {refused}"
+    );
 }
 
 #[test]
@@ -262,8 +285,8 @@ fn in_random_networks_that_lose_frames_and_nodes_every_application_comes_to_its_
 fn many_random_networks() {
     let number = |name: &str, otherwise| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise);
     let first = number("TACTUS_FIRST", 1_000);
-    let [expected, installed, lost] = all_of(first..first + number("TACTUS_NETWORKS", 10_000));
-    println!("{expected} hosts expected, {installed} installations, {lost} frames lost");
+    let [expected, installed, lost, refused] = all_of(first..first + number("TACTUS_NETWORKS", 10_000));
+    println!("{expected} hosts expected, {installed} installations, {refused} refusals, {lost} frames lost");
 }
 
 #[test]
@@ -292,6 +315,64 @@ fn the_same_seed_gives_the_same_run_and_the_judge_finds_what_is_wrong() {
     assert_eq!(late.wrong.iter().map(|it| it.node).collect::<BTreeSet<_>>(), BTreeSet::from([1, 3]));
 }
 
+/// Slots with these admissions for the first version of an application, each of which is loaded in 20 ms where it fits.
+fn slots(admissions: &[Option<Refusal>]) -> Slots {
+    let of = |refusal: &Option<Refusal>| refusal.map_or(Admission::Fits(Duration::from_millis(20)), Admission::Refused);
+    let all = ["light", "other"].map(|app| ((name(app), Version(1)), admissions.iter().map(of).collect()));
+    let names = (0..admissions.len()).map(|n| name(&format!("slot-{n}"))).collect();
+    Slots { admissions: BTreeMap::from(all), names, full: FULL, class: CLASS }
+}
+
+#[test]
+fn who_does_not_admit_it_hosts_nothing_and_its_owner_learns_which_node_which_task_and_why() {
+    let late = Refusal { reason: 9, task: Some(1) };
+    let other = Refusal { reason: CLASS, task: None };
+    let mut field = row(7, &[2, 4, 6]);
+    for link in field.members.iter_mut().flat_map(|it| &mut it.links) {
+        link.loss = 200_000;
+    }
+    field.members[2].slots = Some(slots(&[None]));
+    field.members[4].slots = Some(slots(&[Some(other), Some(late)]));
+    field.members[6].slots = Some(slots(&[None]));
+    let bytes = vec![7; 1_000];
+    field.deliveries.push(delivery(0, 0, package("light", 1, &bytes, 3, lamps()), &bytes));
+    // Another one is there first, and has the only slot.
+    let alone = Scope { areas: vec![Area::Disc { centre: Position { x: 6_000, y: 0 }, radius: 1 }], ..lamps() };
+    field.deliveries.insert(0, delivery(0, 6, package("other", 1, &[1], 0, alone), &[1]));
+    let run = field.run();
+    assert_eq!(wrong(&field, &run), []);
+    let app = name("light");
+    let reported = |it: &Happened| match *it {
+        Happened::Reported(app, Version(1), node, why) => Some((app, node, why)),
+        _ => None,
+    };
+    let told: BTreeMap<_, _> =
+        run.events.iter().filter(|it| it.1 == 0).filter_map(|it| reported(&it.2)).map(|it| (it.1, it.2)).collect();
+    assert_eq!(told, BTreeMap::from([(4, late), (6, Refusal { reason: FULL, task: None })]));
+    assert_eq!(run.hosted.iter().map(|it| (it.0, it.1)).collect::<Vec<_>>(), [(2, app), (6, name("other"))]);
+    // What the judge would say of a node that hosts it all the same, refuses for another reason, or tells nobody.
+    let with = |change: &dyn Fn(&mut Run)| {
+        let mut run = run.clone();
+        change(&mut run);
+        wrong(&field, &run)
+    };
+    let end = (run.events.last().expect("there are some").0, 4, Happened::Installed(app, Version(1)));
+    assert_eq!(with(&|run| run.events.push(end)), [(4, Wrong::NotAdmitted)]);
+    let lied = Refusal { reason: FULL, task: None };
+    let refusals = |run: &mut Run, n: usize, why| {
+        for it in &mut run.events {
+            if matches!((it.1, it.2), (node, Happened::NotAdmitted(..)) if node == n) {
+                it.2 = Happened::NotAdmitted(app, Version(1), why);
+            }
+        }
+    };
+    assert_eq!(with(&|run| refusals(run, 4, lied)), [(4, Wrong::Refused(lied)), (4, Wrong::Unreported)]);
+    assert_eq!(
+        with(&|run| run.events.retain(|it| reported(&it.2).is_none_or(|it| it.1 != 6))),
+        [(6, Wrong::Unreported)]
+    );
+}
+
 #[test]
 fn who_is_silent_or_sends_other_bytes_is_not_waited_for_and_not_believed() {
     let describe = Description { actuators: vec!["lamp".into()], ..Description::default() };
@@ -299,7 +380,14 @@ fn who_is_silent_or_sends_other_bytes_is_not_waited_for_and_not_believed() {
     let bytes = vec![5; 150];
     let it = package("light", 1, &bytes, 2, lamps());
     let encoded = Frame::package(&it);
-    let offer = |distance| Frame::Offer { app: it.app, version: it.version, distance, outside: 0, package: &encoded };
+    let offer = |distance| Frame::Offer {
+        app: it.app,
+        version: it.version,
+        distance,
+        outside: 0,
+        refusals: 0,
+        package: &encoded,
+    };
     let mut frame = Vec::new();
     for (from, distance) in [(2, 0), (3, 4)] {
         offer(distance).write(NodeId(from), &mut frame);
@@ -324,7 +412,7 @@ fn who_is_silent_or_sends_other_bytes_is_not_waited_for_and_not_believed() {
             let chunk = &content[it.range(index)];
             Frame::Chunk { app: it.app, version: it.version, index, bytes: chunk }.write(NodeId(3), &mut frame);
             node.receive(at(step), &frame, &mut |effect| {
-                if let Effect::Installed(..) = effect {
+                if let Effect::Whole(..) = effect {
                     installed.push(asked.len());
                 }
             })
@@ -352,7 +440,7 @@ fn what_is_no_frame_is_refused_and_what_nobody_should_believe_changes_nothing() 
     let mut frames = Vec::new();
     for frame in [
         Frame::Solicit,
-        Frame::Offer { app: good.app, version: Version(2), distance: 0, outside: 0, package: &encoded },
+        Frame::Offer { app: good.app, version: Version(2), distance: 0, outside: 0, refusals: 0, package: &encoded },
         Frame::Request { to: NodeId(1), app: good.app, version: Version(3), first: 0, wanted: u64::MAX },
         Frame::Chunk { app: good.app, version: Version(3), index: 1, bytes: &bytes[..100] },
     ] {

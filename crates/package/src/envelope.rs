@@ -69,6 +69,14 @@ impl<'b> Envelope<'b> {
         Ok(Envelope { manifest, digest, sha256: suit_digest(digest)?, signer, signature, program })
     }
 
+    /// What the manifest says; nobody vouches for it yet.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn claims(&self) -> Result<Manifest<'b>, Malformed> {
+        Manifest::read(self.manifest)
+    }
+
     /// The manifest, if one of these keys signed it.
     pub fn verified(&self, keys: &[TrustedKey]) -> Result<Manifest<'b>, Refusal<'b>> {
         let key = keys.iter().find(|key| key.id() == self.signer).ok_or(Refusal::UnknownKey { signer: self.signer })?;

@@ -6,6 +6,7 @@
 pub mod costs;
 mod disk;
 pub mod monitors;
+pub mod network;
 mod policy_config;
 mod reconfiguration;
 mod resources;
@@ -17,5 +18,5 @@ mod slots;
 pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;
-pub use slot_fit::{slot_fits, Fitting, FittingTask, SlotFit};
+pub use slot_fit::{slot_fits, Fitting, FittingTask, SlotFit, Unfit};
 pub use slots::{offers, PlannedLoad, SlotOffer};

@@ -1,12 +1,16 @@
 //! Into which slots of a system a package fits, by the code that its loader has.
 
 use crate::slots::{offers, rights};
+use std::fmt;
 use tactus_model::{Costs, System};
 use tactus_package::admission::{bound, Work};
+use tactus_package::envelope::Envelope;
 use tactus_package::keys::TrustedKey;
 use tactus_package::load;
 use tactus_package::manifest::Version;
 use tactus_package::slot::demands;
+use tactus_package::Refusal;
+use tactus_record::SlotRefusal;
 use tactus_time::Duration;
 
 /// What becomes of a package in a slot.
@@ -17,7 +21,35 @@ pub struct SlotFit {
     /// Its pages for a program.
     pub pages: u64,
     /// What the package is there, or why it is refused.
-    pub result: Result<Fitting, String>,
+    pub result: Result<Fitting, Unfit>,
+}
+
+/// Why a package does not fit a slot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unfit {
+    /// The kind of reason, as records have it.
+    pub reason: SlotRefusal,
+    /// The task of the package that is to blame, if one is, by its place in the manifest.
+    pub task: Option<usize>,
+    /// With the values that broke the rule.
+    pub words: String,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
+}
+
+/// A refusal, and the place of the task that it names.
+fn unfit(package: &[u8], refusal: &Refusal<'_>) -> Unfit {
+    let named = match refusal {
+        Refusal::TooOften { task, .. } | Refusal::Unschedulable { task: Some(task), .. } => Some(*task),
+        _ => None,
+    };
+    let manifest = Envelope::read(package).and_then(|it| it.claims()).ok();
+    let task = named.zip(manifest).and_then(|(name, manifest)| manifest.tasks.iter().position(|it| it.name == name));
+    Unfit { reason: refusal.reason(), task, words: refusal.to_string() }
 }
 
 /// A package that fits a slot.
@@ -66,7 +98,7 @@ pub fn slot_fits(system: &System, costs: &Costs, package: &[u8]) -> Vec<SlotFit>
                 tasks: manifest.tasks.iter().enumerate().map(task).collect(),
             }
         };
-        let result = outcome.result.map(fitting).map_err(|refusal| refusal.to_string());
+        let result = outcome.result.map(fitting).map_err(|refusal| unfit(package, &refusal));
         SlotFit { slot: slot.name.clone(), pages: slot.pages, result }
     };
     system.slots.iter().zip(&offers).map(fit).collect()

@@ -2,12 +2,17 @@
 
 use std::fs;
 use std::path::Path;
+use tactus_model::network::Network;
 use tactus_model::{Costs, System};
+use tactus_network::field::Happened;
+use tactus_network::verdict::judge;
 use tactus_package::admission::Demand;
 use tactus_package::manifest::{List, Manifest, PackageTask, Processor, Right, RightKind};
 use tactus_package::write::{digest, package, SigningKey};
-use tactus_plan::{slot_fits, Fitting};
-use tactus_time::Duration;
+use tactus_plan::network::admit;
+use tactus_plan::{slot_fits, Fitting, SlotFit};
+use tactus_record::SlotRefusal;
+use tactus_time::{Duration, Instant};
 
 /// Fixed priorities with a service, earliest deadline first without, and a slot of another class.
 const SLOTS: &str = r#"
@@ -160,7 +165,8 @@ fn a_package_is_told_its_bound_in_each_slot_that_it_fits_and_its_reason_elsewher
     let signer = SigningKey::from_seed([7; 32]).expect("a seed");
     let system = system(folder.path(), 2);
     let of = |package: &[u8]| -> Vec<(String, Result<Fitting, String>)> {
-        slot_fits(&system, &Costs::default(), package).into_iter().map(|fit| (fit.slot, fit.result)).collect()
+        let told = |fit: SlotFit| (fit.slot, fit.result.map_err(|why| why.to_string()));
+        slot_fits(&system, &Costs::default(), package).into_iter().map(told).collect()
     };
     let told = of(&made(&signer, &[Right { kind: RightKind::Service, name: "console" }], 600));
     assert_eq!(told.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["guest", "mute", "video"]);
@@ -187,4 +193,45 @@ fn a_package_is_told_its_bound_in_each_slot_that_it_fits_and_its_reason_elsewher
     assert!(told
         .iter()
         .all(|it| it.1.as_ref().is_err_and(|why| why.starts_with("signed by a key that is not trusted"))));
+}
+
+#[test]
+fn a_network_asks_the_slots_of_each_node_and_its_owner_learns_which_task_is_refused_where() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let signer = SigningKey::from_seed([7; 32]).expect("a seed");
+    fs::write(folder.path().join("dev.pub"), signer.public_text()).expect("a file");
+    let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slots/blink-1");
+    let text = SLOTS.replace("CRATE", &any.display().to_string());
+    fs::write(folder.path().join("slots.toml"), &text).expect("a file");
+    // A server that gives too little for the second task, and slots for one task.
+    fs::write(folder.path().join("slow.toml"), text.replace("budget = \"1 ms\"", "budget = \"600 us\""))
+        .expect("a file");
+    fs::write(folder.path().join("small.toml"), text.replace("tasks = 2", "tasks = 1")).expect("a file");
+    fs::write(folder.path().join("blink.package"), made(&signer, &[], 7_000)).expect("a file");
+    let mut file =
+        "[network]\nduration = '60 s'\nbyte = '1 us'\nhears = 1.5\nloss = 0.1\n[[application]]\nname = 'blink'\n\
+        package = 'blink.package'\ndeliver = ['n0']\n"
+            .to_string();
+    for (n, system) in ["slots", "small", "slots", "slow"].iter().enumerate() {
+        file += &format!("[[node]]\nname = 'n{n}'\nat = [{n}, 0]\nsystem = '{system}.toml'\n");
+    }
+    let mut network = Network::parse(&file, &folder.path().join("n.toml")).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!((network.systems.len(), &network.system_of[..]), (3, &[Some(0), Some(1), Some(0), Some(2)][..]));
+    admit(&mut network, &[Costs::default(); 3]);
+    let run = network.field.run();
+    assert_eq!(judge(&network.field, &run, &network.within).wrong, []);
+    let installed = |it: &(Instant, usize, Happened)| matches!(it.2, Happened::Installed(..)).then_some(it.1);
+    assert_eq!(run.events.iter().filter_map(installed).collect::<Vec<_>>(), [0, 2]);
+    let mut told: Vec<_> = run
+        .events
+        .iter()
+        .filter_map(|it| match it.2 {
+            Happened::Reported(_, _, node, why) => Some((it.1, node, why.reason, why.task)),
+            _ => None,
+        })
+        .collect();
+    told.sort_unstable();
+    let [size, late] = [SlotRefusal::Size, SlotRefusal::Unschedulable].map(|it| it as u8);
+    assert_eq!(told, [(0, 1, size, None), (0, 3, late, Some(1))]);
+    assert_eq!(network.field.run(), run, "the same file and seed give the same run");
 }

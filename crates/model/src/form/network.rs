@@ -1,26 +1,35 @@
-//! Reads a network file: nodes, who hears whom, areas, and applications with the nodes where their owners deliver them.
+//! Reads a network file: nodes with their systems, who hears whom, areas, and applications with the nodes where their owners deliver them.
 
 use super::each_of;
 use super::keys::{shorten, Reader, Section, Value};
-use crate::network::{Network, DEFAULT_RADIUS, LARGEST, MOST_APPLICATIONS, MOST_NODES};
+use crate::draft::Given;
+use crate::network::{
+    Content, Network, DEFAULT_CHUNK, DEFAULT_RADIUS, LARGEST, LONGEST_CHUNK, MOST_APPLICATIONS, MOST_NODES,
+};
+use crate::ordinary::read_ordinary;
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::text::Lines;
+use crate::System;
 use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tactus_network::field::{Field, Link, Member};
 use tactus_network::place::{Area, Position, MOST_CORNERS};
 use tactus_network::scope::{Description, Requirement, Scope, LONGEST_NAME, MOST_AREAS, MOST_REQUIREMENTS};
+use tactus_package::envelope::Envelope;
 use tactus_time::{Duration, Instant};
 use toml::de::{DeTable, DeValue};
 
 const TOP: [&str; 5] = ["network", "node", "link", "area", "application"];
-const NETWORK: [&str; 8] = ["name", "duration", "seed", "byte", "hears", "delay", "loss", "radius"];
-const NODE: [&str; 7] = ["name", "at", "tags", "sensors", "actuators", "comes", "goes"];
+const NETWORK: [&str; 9] = ["name", "duration", "seed", "byte", "hears", "delay", "loss", "radius", "chunk"];
+const NODE: [&str; 8] = ["name", "system", "at", "tags", "sensors", "actuators", "comes", "goes"];
 const LINK: [&str; 3] = ["between", "delay", "loss"];
 const AREA: [&str; 4] = ["name", "corners", "centre", "radius"];
-const APPLICATION: [&str; 12] = [
+const APPLICATION: [&str; 13] = [
     "name",
     "version",
     "size",
+    "package",
     "remove",
     "deliver",
     "time",
@@ -51,7 +60,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Network> {
         top.require(&mut reader, key, example);
     }
     let section = top.get("network").and_then(|value| reader.open(value, "[network]".into(), &NETWORK))?;
-    let mut builder = Builder { reader, names: HashMap::new(), areas: HashMap::new() };
+    let mut builder = Builder { reader, names: HashMap::new(), areas: HashMap::new(), systems: HashMap::new() };
     let mut network = builder.network(&section)?;
     builder.nodes(&top, &mut network, &section);
     for (n, value) in each_of(&top, &mut builder.reader, "link", "link").into_iter().enumerate() {
@@ -72,6 +81,8 @@ struct Builder<'a> {
     /// The node of each name.
     names: HashMap<String, usize>,
     areas: HashMap<String, Area>,
+    /// Systems that were read, and which of them have faults.
+    systems: HashMap<PathBuf, Option<usize>>,
 }
 
 impl Builder<'_> {
@@ -83,6 +94,13 @@ impl Builder<'_> {
         let byte = section.duration(reader, "byte").value();
         let seed = section.integer(reader, "seed", "a whole number").value().unwrap_or(1);
         let name = section.string(reader, "name", "a name in quotes").get().map(|it| it.value.clone());
+        let given = section.integer(reader, "chunk", "a number of bytes");
+        let chunk = given.value().unwrap_or(DEFAULT_CHUNK.into());
+        if let Some(at) = given.get().filter(|at| !(32..=LONGEST_CHUNK.into()).contains(&at.value)) {
+            let limit = format!("outside 32 to {LONGEST_CHUNK}");
+            let remedy = "write what a frame holds";
+            reader.out.out_of_range(at.place, &section.subject, "chunk", at.value, limit, remedy);
+        }
         let radius = self.radius(section, DEFAULT_RADIUS);
         for (key, value) in [("duration", duration), ("byte", byte)] {
             if value.is_some_and(Duration::is_zero) {
@@ -90,9 +108,9 @@ impl Builder<'_> {
                 self.reader.out.out_of_range(place, &section.subject, key, "0 s", "no time at all", "lengthen it");
             }
         }
-        let (duration, byte) = (duration?, byte?);
+        let (duration, byte, chunk) = (duration?, byte?, u16::try_from(chunk).ok()?.min(LONGEST_CHUNK));
         let field = Field {
-            settings: crate::network::settings(byte),
+            settings: crate::network::settings(byte, chunk),
             byte,
             members: Vec::new(),
             deliveries: Vec::new(),
@@ -100,7 +118,18 @@ impl Builder<'_> {
             seed,
         };
         let name = name.unwrap_or_else(|| "network".into());
-        Some(Network { name, nodes: Vec::new(), field, within: BTreeMap::new(), radius })
+        Some(Network {
+            name,
+            nodes: Vec::new(),
+            field,
+            within: BTreeMap::new(),
+            radius,
+            chunk,
+            systems: Vec::new(),
+            system_of: Vec::new(),
+            packages: BTreeMap::new(),
+            source: self.reader.out.file().to_path_buf(),
+        })
     }
 
     fn radius(&mut self, section: &Section<'_>, otherwise: u8) -> u8 {
@@ -156,8 +185,10 @@ impl Builder<'_> {
                 let why = "it goes before it has come";
                 self.reader.out.refuse(section.place, &section.subject, why, "let \"goes\" be later than \"comes\"");
             }
+            let system = self.system(&section, network);
+            network.system_of.push(system);
             network.nodes.push(name);
-            network.field.members.push(Member { description, comes, goes, links: Vec::new() });
+            network.field.members.push(Member { description, comes, goes, links: Vec::new(), slots: None });
         }
         let (delay, loss) = self.quality(section, (Duration::ZERO, 0));
         let given = section.float(&mut self.reader, "hears", "metres");
@@ -173,6 +204,107 @@ impl Builder<'_> {
             let near = |&to: &usize| to != n && places[n].distance_squared(places[to]) <= reach * reach;
             member.links = (0..places.len()).filter(near).map(|to| Link { to, delay, loss }).collect();
         }
+    }
+
+    /// The system that runs on a node, read once of all nodes that have it.
+    fn system(&mut self, section: &Section<'_>, network: &mut Network) -> Option<usize> {
+        let given = section.string(&mut self.reader, "system", "a system file in quotes");
+        let at = given.get()?;
+        let path = beside(&self.reader, &at.value);
+        if let Some(known) = self.systems.get(&path) {
+            return *known;
+        }
+        let read = System::read(&path).map_err(|problems| {
+            let problems = problems.to_string();
+            let first = problems.lines().next().unwrap_or_default();
+            format!("its system has faults: {first}")
+        });
+        let read = read.and_then(|system| match system.slots.is_empty() {
+            true => Err(format!("system {} has no slots, so nothing could come to this node", shorten(&at.value))),
+            false => Ok(system),
+        });
+        let index = match read {
+            Ok(system) => {
+                network.systems.push(system);
+                Some(network.systems.len() - 1)
+            }
+            Err(why) => {
+                let remedy = format!("see ./tactus check {}; the file is looked for beside this one", path.display());
+                self.reader.out.refuse(at.place, &section.subject, why, remedy);
+                None
+            }
+        };
+        self.systems.insert(path, index);
+        index
+    }
+
+    /// What an application's version consists of, and its number; nothing if that is told to be wrong.
+    fn content(&mut self, section: &Section<'_>) -> Option<(Content, u32)> {
+        let reader = &mut self.reader;
+        let given = section.integer(reader, "version", "a whole number");
+        let remove = section.boolean(reader, "remove").value().unwrap_or(false);
+        let size = section.size(reader, "size");
+        let package = section.string(reader, "package", "the file of a package in quotes");
+        if usize::from(!size.is_absent()) + usize::from(!package.is_absent()) + usize::from(remove) != 1 {
+            let why = "a version has bytes, or says that there are none";
+            let remedy = "write one of package = \"blinds.package\", size = \"6 KiB\" and remove = true";
+            reader.out.refuse(section.place, &section.subject, why, remedy);
+            return None;
+        }
+        if let Some(at) = package.get() {
+            if let Given::Is(version) = &given {
+                let why = "a package says its version itself";
+                reader.out.refuse(version.place, &section.subject, why, "leave \"version\" out");
+            }
+            let path = beside(reader, &at.value);
+            let read = read_ordinary(&path, LARGEST.into()).map_err(|reason| {
+                (
+                    format!("package {}: {reason}", shorten(&at.value)),
+                    format!("make it: ./tactus pack CRATE --out {}", at.value),
+                )
+            });
+            let numbered = read.and_then(|bytes| {
+                match Envelope::read(&bytes).and_then(|it| it.claims()).map(|it| it.sequence_number) {
+                    Ok(number) => Ok((bytes, number)),
+                    Err(fault) => Err((
+                        format!(
+                            "{} is not a package: {} is damaged at byte {}",
+                            shorten(&at.value),
+                            fault.part,
+                            fault.at
+                        ),
+                        format!("make it again: ./tactus pack CRATE --out {}", at.value),
+                    )),
+                }
+            });
+            return match numbered {
+                Ok((bytes, number)) if u32::try_from(number).is_ok() => {
+                    Some((Content::Package(path, Arc::from(bytes)), number as u32))
+                }
+                Ok(_) => {
+                    let why = "its version is above 4294.967.295, the greatest that a network numbers";
+                    reader.out.refuse(at.place, &section.subject, why, "give the package a smaller version");
+                    None
+                }
+                Err((why, remedy)) => {
+                    reader.out.refuse(at.place, &section.subject, why, remedy);
+                    None
+                }
+            };
+        }
+        let bytes = size.value().unwrap_or(0);
+        if !remove && (size.value() == Some(0) || bytes > LARGEST.into()) {
+            let limit = format!("outside 1 B to {}", crate::format_size(LARGEST.into()));
+            reader.out.out_of_range(section.place, &section.subject, "size", bytes, limit, "write what it has");
+            return None;
+        }
+        let number = given.value().unwrap_or(1);
+        let Ok(version) = u32::try_from(number) else {
+            let limit = format!("more than {}", u32::MAX);
+            reader.out.out_of_range(section.place, &section.subject, "version", number, limit, "write a smaller one");
+            return None;
+        };
+        Some((Content::Drawn(bytes as u32), version))
     }
 
     fn link(&mut self, value: &Value<'_>, n: usize, network: &mut Network) {
@@ -240,26 +372,9 @@ impl Builder<'_> {
         section.require(&mut self.reader, "name", "name = \"blinds\"");
         section.require(&mut self.reader, "deliver", "deliver = [\"door\"]");
         let reader = &mut self.reader;
-        let version = section.integer(reader, "version", "a whole number").value().unwrap_or(1);
-        let remove = section.boolean(reader, "remove").value().unwrap_or(false);
-        let size = section.size(reader, "size");
         let time = section.duration(reader, "time").value().unwrap_or(Duration::ZERO);
         let within = section.duration(reader, "within").value();
-        if size.is_absent() != remove {
-            let (why, remedy) = ("a version has bytes, or says that there are none", "write size or remove = true");
-            reader.out.refuse(section.place, &section.subject, why, remedy);
-        }
-        let bytes = size.value().unwrap_or(0);
-        if (size.value() == Some(0) || bytes > LARGEST.into()) && !remove {
-            let limit = format!("outside 1 B to {}", crate::format_size(LARGEST.into()));
-            reader.out.out_of_range(section.place, &section.subject, "size", bytes, limit, "write what it has");
-            return;
-        }
-        let Ok(version) = u32::try_from(version) else {
-            let limit = format!("more than {}", u32::MAX);
-            reader.out.out_of_range(section.place, &section.subject, "version", version, limit, "write a smaller one");
-            return;
-        };
+        let content = self.content(&section);
         let radius = self.radius(&section, network.radius);
         let scope = self.scope(&section);
         let Some(name) = self.name(&section) else { return };
@@ -270,7 +385,8 @@ impl Builder<'_> {
             let limit = format!("after the end at {}", network.field.duration);
             self.reader.out.out_of_range(section.place, &section.subject, "time", time, limit, "deliver it earlier");
         }
-        let added = network.deliver((&name, version), (bytes as u32, radius, scope), Instant::ZERO + time, &nodes);
+        let Some((content, version)) = content else { return };
+        let added = network.deliver((&name, version), (content, radius, scope), Instant::ZERO + time, &nodes);
         let why = match added {
             Ok(()) if network.applications() <= MOST_APPLICATIONS => None,
             Ok(()) => Some((format!("there are more than {MOST_APPLICATIONS} applications"), "leave some out")),
@@ -380,6 +496,10 @@ impl Builder<'_> {
         self.reader.out.add(place, subject, complaint);
         None
     }
+}
+
+fn beside(reader: &Reader<'_>, name: &str) -> PathBuf {
+    reader.out.file().parent().unwrap_or(Path::new("")).join(name)
 }
 
 /// `node "door"`, or which one it is.
