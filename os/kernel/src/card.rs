@@ -1,6 +1,6 @@
 //! Tells those who read the machine's memory from outside where address spaces and threads lie: see [`tactus_abi::card`].
 
-use crate::arch::paging::{direct, kernel_top};
+use crate::arch::paging::{direct, kernel_top, MEMORY};
 use crate::arch::protect::physical;
 use crate::arch::FrameSource;
 use crate::component;
@@ -16,7 +16,7 @@ use tactus_abi::layout::{COUNTERS, MAX_COMPONENTS, MAX_CORES};
 pub fn write(header: &Header, frames: &Frames) {
     let put = |at: usize, value: u64| {
         // SAFETY: the page lies below the first mebibyte, which the kernel leaves alone but for it and the start-up code of other cores.
-        unsafe { direct::<u64>(PLACE).add(at).write_volatile(value) }
+        unsafe { direct::<u64>(MEMORY + PLACE).add(at).write_volatile(value) }
     };
     let (pool, count) = memory::pool();
     for (at, value) in [

@@ -376,6 +376,7 @@ impl Pool {
         frame.mapped += 1;
         // SAFETY: as above; nothing was mapped there, so no core remembers anything else.
         unsafe { entry.write_volatile(paging::leaf(base + page * PAGE, access)) };
+        paging::shown();
         Ok([0; 2])
     }
 

@@ -1,7 +1,7 @@
 //! Memory objects: frames for each, in its colours, and the mappings that show them. Once, from the image.
 
 use crate::arch::loader::{BootInfo, Range};
-use crate::arch::paging::{direct, Access, AddressSpace, MapError};
+use crate::arch::paging::{direct, Access, AddressSpace, MapError, MEMORY};
 use crate::arch::pci::{Function, PciError};
 use crate::arch::protect;
 use crate::arch::time::Rates;
@@ -190,7 +190,7 @@ fn place(
             } else {
                 let part = memory.part_from(header.trace_address, header.colours);
                 let refused = || ImageError::TraceMemory(header.trace_address, memory.bytes);
-                let part = part.map(|(start, end)| Range { start, end });
+                let part = part.map(|(start, end)| Range { start: MEMORY + start, end: MEMORY + end });
                 part.filter(|&part| frames.is_free(part)).ok_or_else(refused)?
             };
             // Each scheduler with a trace has its own part, one behind the other, and all come before any other memory.

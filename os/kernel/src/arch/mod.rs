@@ -22,10 +22,14 @@
 //! | `speculation` | barriers of processors that execute ahead |
 //! | `time`, `timer` | rates; the core's one-shot timer |
 
+#[cfg(target_arch = "aarch64")]
+pub mod aarch64;
 mod frame_source;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_64;
 
+#[cfg(target_arch = "aarch64")]
+pub use aarch64 as processor;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64 as processor;
 
@@ -115,6 +119,8 @@ const _: () = {
     let _: fn(u64) -> *mut u8 = paging::direct;
     let _: fn() -> u64 = paging::kernel_top;
     let _: u64 = paging::USER_END;
+    // Where memory begins.
+    let _: u64 = paging::MEMORY;
     let _: AddressSpace = AddressSpace::NONE;
     let _: fn(&mut dyn FrameSource, u64) -> Result<AddressSpace, MapError> = AddressSpace::new;
     let _: fn(AddressSpace, &mut dyn FrameSource, u64, u64) -> Result<*mut u64, MapError> = AddressSpace::table;
@@ -127,6 +133,8 @@ const _: () = {
     // An entry that shows a frame, and the frame that it shows.
     let _: fn(u64, paging::Access) -> u64 = paging::leaf;
     let _: fn(u64) -> u64 = paging::frame_of;
+    // An entry that showed nothing was written while the system runs: it counts from here on.
+    let _: fn() = paging::shown;
     // Clears frames; forgets what this core remembers of components' pages, and the mapping of start-up.
     let _: unsafe fn(u64, u64) = paging::clear;
     let _: fn() = paging::forget_mappings;

@@ -17,9 +17,13 @@
 //! | `spend` | work of an exact number of instructions |
 //! | `word` | single instructions on words that the kernel writes too; the order of stores |
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+#[cfg(target_arch = "aarch64")]
+use aarch64 as processor;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as processor;
 

@@ -5,6 +5,8 @@ use core::arch::asm;
 
 /// Physical memory below 4 GiB appears here, not executable.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;
+/// Physical address at which memory begins.
+pub const MEMORY: u64 = 0;
 /// The end of what components may have.
 pub const USER_END: u64 = 0x0000_7fff_ffff_f000;
 
@@ -207,6 +209,10 @@ pub fn leaf(frame: u64, access: Access) -> u64 {
 pub fn frame_of(entry: u64) -> u64 {
     entry & ADDRESS
 }
+
+/// An entry that showed nothing was written: a walk that comes later finds it.
+#[inline(always)]
+pub fn shown() {}
 
 /// Fills frames that lie side by side with zeros. By words: an emulator counts one instruction for each element.
 ///
