@@ -93,6 +93,7 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
     let results = Results::make(&place::results(&system.name))?;
     results.put(IMAGE, &image.bytes)?;
     let boot = Boot {
+        processor: system.machine.processor,
         kernel,
         folder: results.folder().to_path_buf(),
         cores: system.cores,

@@ -24,7 +24,7 @@ const FEWEST: usize = 10;
 /// Measures; with `keep` adds the figures to `docs/measured/`. The promise is that each path keeps to its bar.
 pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     let bars = bars::read()?;
-    let emulator = Emulator::find().map_err(machine)?;
+    let emulator = Emulator::find(Default::default()).map_err(machine)?;
     let programs = guest::programs()?;
     let kernel = fs::read(guest::program(&programs, "tactus-kernel")?).map_err(machine)?;
     let elf = object::File::parse(&*kernel).map_err(machine)?;

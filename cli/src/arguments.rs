@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use tactus_analysis::CacheDelay;
 use tactus_formats::Format;
 use tactus_machine::toolchain::Network;
-use tactus_model::parse_duration;
+use tactus_model::{parse_duration, Processor};
 use tactus_time::{Duration, Level};
 
 const FIRST_STEPS: &str = "\
@@ -178,6 +178,14 @@ pub struct Subject {
     /// Seed of everything drawn at random, instead of the file's
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// The machine's processor, instead of the file's: x86_64 or aarch64
+    #[arg(long, value_name = "NAME", value_parser = processor)]
+    pub processor: Option<Processor>,
+}
+
+pub(crate) fn processor(text: &str) -> Result<Processor, String> {
+    let names = Processor::ALL.map(|(name, _)| name).join(" or ");
+    Processor::ALL.iter().find(|(name, _)| *name == text).map(|(_, it)| *it).ok_or(format!("write {names}"))
 }
 
 /// Options of `check`.

@@ -70,6 +70,9 @@ fn with_options(mut system: System, subject: &Subject) -> Result<System, Failure
     if let Some(seed) = subject.seed {
         system.seed = seed;
     }
+    if let Some(processor) = subject.processor {
+        system.machine.processor = processor;
+    }
     if let Some(level) = subject.at_level {
         if !system.policy.has_levels() {
             let policy = policy_label(&system.policy);
@@ -113,6 +116,9 @@ pub fn command(verb: &str, subject: &Subject, more: &[String]) -> String {
     }
     if let Some(seed) = subject.seed {
         words.push(format!("--seed {seed}"));
+    }
+    if let Some(processor) = subject.processor {
+        words.push(format!("--processor {}", processor.name()));
     }
     words.extend(more.iter().cloned());
     words.join(" ")

@@ -1,8 +1,9 @@
 //! From a checked system to what a run of it left: compiles kernel and components, lays out the image, boots the machine.
 
+use crate::arch;
 use crate::build::{build_of, BuildFailure, Programs, Sources, Unit};
 use crate::console::Console;
-use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
+use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG};
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::toolchain::{Network, Toolchain};
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::{ChildScheduler, Facts, Image, ImageError, Interleaved, Request, SlotSupply};
-use tactus_model::{DeviceKind, System, TaskPlacement};
+use tactus_model::{DeviceKind, Processor, System, TaskPlacement};
 use tactus_package::admission::Order;
 use tactus_plan::{RunPlan, SlotOffer};
 use tactus_report::{ColourUse, Details};
@@ -45,8 +46,10 @@ fn supply(offer: &SlotOffer) -> SlotSupply {
 
 /// What is told of a run on the machine beside its trace.
 pub fn details(system: &System, emulator: &Emulator, image: &Image, command: String) -> Details {
+    let processor = system.machine.processor;
+    let on = if processor == Processor::default() { String::new() } else { format!(" for {}", processor.name()) };
     Details {
-        machine: format!("QEMU {}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
+        machine: format!("QEMU {}{on}, 1 instruction = {} ns", emulator.version, 1_u64 << system.machine.shift),
         seed: system.seed,
         command,
         components: image.facts.components.clone(),
@@ -74,6 +77,18 @@ fn has_its_arrivals(system: &System) -> Result<(), Failure> {
     }
 }
 
+/// Refuses what is not booted on the system's processor.
+///
+/// # Errors
+/// If it is not, with the reason.
+pub fn is_booted(system: &System) -> Result<(), Failure> {
+    let processor = system.machine.processor;
+    (arch::of(processor).refuses)(system).map_or(Ok(()), |why| {
+        let (file, name) = (system.source.display(), processor.name());
+        Err(Failure::Input(format!("{file}: on {name} it is not booted: {why}, or use `tactus simulate`")))
+    })
+}
+
 /// Compiles all programs and lays out the image. Gives the kernel's file and the image.
 pub fn assemble(
     system: &System,
@@ -92,6 +107,7 @@ pub fn compile_system(
     promised: &RunPlan,
     (network, tell): (Network, Tell),
 ) -> Result<(Programs, Vec<PathBuf>), Failure> {
+    is_booted(system)?;
     has_its_arrivals(system)?;
     fits(system, promised)?;
     let ours = compile_for(sources, system, promised, tell, network)?;
@@ -193,15 +209,22 @@ fn compile_for(
     let kernel = &*kernel();
     let packages = [kernel, package, "tactus-workload"].map(str::to_string);
     let names = [kernel, &scheduler, "tactus-workload"].map(str::to_string);
-    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let toolchain = toolchain_for(system, network)?;
     let unit = Unit::Programs { packages: packages.into(), names: names.into() };
     build_of(&toolchain, sources, &unit, tell).map_err(machine)
 }
 
 /// All our programs by name, the schedulers of all policies among them.
 pub fn compile_ours(tell: Tell, network: Network) -> Result<Programs, Failure> {
-    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"];
-    compile(tell, network, &place::root()?, &names, None)
+    compile_ours_for(Processor::default(), tell, network)
+}
+
+/// The same for this processor.
+pub fn compile_ours_for(processor: Processor, tell: Tell, network: Network) -> Result<Programs, Failure> {
+    let names = ["tactus-kernel", schedulers::PACKAGE, schedulers::PROGRAM, "tactus-workload"].map(str::to_string);
+    let toolchain = Toolchain::find().and_then(|it| it.building_for(processor));
+    let toolchain = toolchain.and_then(|it| it.reaching(network)).map_err(machine)?;
+    build_of(&toolchain, &Sources::of(&place::root()?)?, &Unit::Ours(names.into()), tell).map_err(machine)
 }
 
 /// The programs of these packages of the workspace in this folder, which is ours; with one feature.
@@ -223,9 +246,15 @@ fn kernel() -> String {
     std::env::var("TACTUS_KERNEL").unwrap_or_else(|_| "tactus-kernel".to_string())
 }
 
+/// The toolchain, which builds for the system's processor and reaches only this.
+fn toolchain_for(system: &System, network: Network) -> Result<Toolchain, Failure> {
+    let toolchain = Toolchain::find().and_then(|it| it.building_for(system.machine.processor));
+    toolchain.and_then(|it| it.reaching(network)).map_err(machine)
+}
+
 /// The program of each of the user's components.
 fn compile_users(sources: &Sources, system: &System, tell: Tell, network: Network) -> Result<Vec<PathBuf>, Failure> {
-    let toolchain = &Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let toolchain = &toolchain_for(system, network)?;
     let (mut users, mut crates) = (Vec::new(), BTreeMap::new());
     for component in &system.components {
         if component.slot.is_some() {
@@ -354,8 +383,9 @@ pub fn start(
 ) -> Result<Ended, Failure> {
     let needed = image.facts.memory_needed;
     let memory = system.memory.max(needed);
-    if memory > MOST_MEMORY {
-        let (most, name) = (MOST_MEMORY >> 20, &system.name);
+    let most = arch::of(system.machine.processor).most_memory;
+    if memory > most {
+        let (most, name) = (most >> 20, &system.name);
         return Err(Failure::Input(format!("{name}: it needs {} MiB of memory, the machine has {most}", memory >> 20)));
     }
     results.put(IMAGE, &image.bytes)?;
@@ -367,6 +397,7 @@ pub fn start(
         Emulation::InSandbox(monitor) => (counted, None, Some(monitor)),
     };
     let boot = Boot {
+        processor: system.machine.processor,
         kernel: kernel.to_path_buf(),
         folder: results.folder().to_path_buf(),
         cores: system.cores,

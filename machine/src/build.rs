@@ -3,7 +3,6 @@
 use super::failure::Failure;
 use super::place;
 use super::toolchain::Toolchain;
-use super::{FLOATING_POINT_TARGET, TARGET};
 use crate::boot::MONITOR;
 use rustix::fs::{flock, FlockOperation};
 use std::collections::BTreeMap;
@@ -228,9 +227,9 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
             others.push(name);
         }
     }
-    for profile in
-        [into.to_path_buf(), into.join(TARGET), into.join(FLOATING_POINT_TARGET)].map(|it| it.join("release"))
-    {
+    let machine = toolchain.machine();
+    let folders = [into.to_path_buf(), into.join(machine.target), into.join(machine.floating_point_target)];
+    for profile in folders.map(|it| it.join("release")) {
         let Ok(entries) = profile.join(".fingerprint").read_dir() else { continue };
         for entry in entries {
             let entry = entry?;

@@ -2,7 +2,7 @@
 //! `--costs measured` stands for.
 
 use crate::failure::Failure;
-use tactus_model::{Costs, System};
+use tactus_model::{Costs, Processor, System};
 use tactus_plan::costs::{self, CostModel, CostsError};
 use tactus_time::Duration;
 
@@ -41,16 +41,19 @@ impl Seen {
         grow(&mut place.complete, costs.complete);
     }
 
-    /// As a file: half as much again, and never less than for a smaller system.
-    pub fn file(&self, systems: u64) -> String {
+    /// As a file: half as much again, and never less than for a smaller system; nothing of more cores than any system had.
+    pub fn file(&self, processor: Processor, systems: u64) -> String {
+        let name = processor.name();
         let mut text = format!(
-            "# The longest that each kind of the system's own work took on the emulated PC, in instructions, by size of the\n\
+            "# The longest that each kind of the system's own work took on the emulated {name} machine, in instructions, by size of the\n\
              # system (at most so many cores and tasks): seen over {systems} generated systems (`tactus agree --write-costs`), and\n\
              # half as much again, since the longest that was seen is not the longest that there is; never less than for a\n\
              # smaller system. One core tells no other.\n"
         );
         let mut rows = [[Measured::default(); TASKS.len()]; CORES.len()];
-        for c in 0..CORES.len() {
+        let seen = |row: &[Measured]| row.iter().any(|it| it.schedule > 0);
+        let most_cores = self.0.iter().rposition(|row| seen(row)).map_or(0, |last| last + 1);
+        for c in 0..most_cores {
             for t in 0..TASKS.len() {
                 let smaller = [(c > 0).then(|| rows[c - 1][t]), (t > 0).then(|| rows[c][t - 1])];
                 let here = self.0[c][t];

@@ -8,7 +8,7 @@
 //! The emulator works in the folder of the results and is told the plain names of the files there: a path with a comma in it
 //! would be taken apart by some of its options.
 
-use super::arch::emulator::{exit_device, processor, PACKAGE, PROGRAM};
+use super::arch::{self, Emulated};
 use super::supervised;
 use super::symbols::entry;
 use rustix::fs::{memfd_create, MemfdFlags};
@@ -18,8 +18,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use tactus_model::Processor;
 
-pub use super::arch::emulator::{status_of_exit, Board, MOST_MEMORY};
+pub use super::arch::emulator::{Board, MOST_MEMORY};
 
 /// The oldest version that will do: counted instructions and plug-ins behave from there on.
 pub const OLDEST: (u32, u32) = (7, 2);
@@ -40,39 +41,43 @@ pub struct Emulator {
 /// Why none will do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Missing {
-    /// It does not start.
-    Absent(String),
+    /// It does not start: the machine's processor, and why.
+    Absent(Processor, String),
     /// It is older than [`OLDEST`], or does not say how old it is.
-    Old(String),
+    Old(Processor, String),
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Missing::Absent(why) => write!(
-                f,
-                "no emulator: {PROGRAM} {why}. Start through ./tactus, which installs it, or run: \
-                 apt-get install {PACKAGE}"
-            ),
-            Missing::Old(version) => {
-                write!(f, "{PROGRAM} is version {version}; needed is {}.{} or later", OLDEST.0, OLDEST.1)
+            Missing::Absent(processor, why) => {
+                let Emulated { program, package, .. } = arch::of(*processor);
+                write!(
+                    f,
+                    "no emulator: {program} {why}. Start through ./tactus, which installs it, or run: \
+                     apt-get install {package}"
+                )
+            }
+            Missing::Old(processor, version) => {
+                let program = arch::of(*processor).program;
+                write!(f, "{program} is version {version}; needed is {}.{} or later", OLDEST.0, OLDEST.1)
             }
         }
     }
 }
 
 impl Emulator {
-    /// Finds QEMU in `PATH` and asks it for its version.
-    pub fn find() -> Result<Emulator, Missing> {
-        let output = Command::new(PROGRAM)
+    /// Finds QEMU for the processor in `PATH` and asks it for its version.
+    pub fn find(processor: Processor) -> Result<Emulator, Missing> {
+        let output = Command::new(arch::of(processor).program)
             .arg("--version")
             .output()
-            .map_err(|error| Missing::Absent(format!("does not start ({error})")))?;
+            .map_err(|error| Missing::Absent(processor, format!("does not start ({error})")))?;
         let words = String::from_utf8_lossy(&output.stdout);
         match version(&words) {
             Some((version, numbers)) if numbers >= OLDEST => Ok(Emulator { version }),
-            Some((version, _)) => Err(Missing::Old(version)),
-            None => Err(Missing::Old(format!("unknown ({:?})", words.lines().next().unwrap_or("")))),
+            Some((version, _)) => Err(Missing::Old(processor, version)),
+            None => Err(Missing::Old(processor, format!("unknown ({:?})", words.lines().next().unwrap_or("")))),
         }
     }
 }
@@ -100,6 +105,8 @@ pub enum Execution {
 /// One start of the machine.
 #[derive(Clone, Debug)]
 pub struct Boot {
+    /// The machine's processor.
+    pub processor: Processor,
     /// The kernel, an ELF file in the form that the emulator boots.
     pub kernel: PathBuf,
     /// The folder of the results: it holds [`IMAGE`], and gets [`LOG`].
@@ -135,6 +142,11 @@ impl Boot {
         Ok(file)
     }
 
+    /// What is its processor's of the machine.
+    pub(crate) fn machine(&self) -> &'static Emulated {
+        arch::of(self.processor)
+    }
+
     /// What the serial port has said.
     pub fn log(&self) -> PathBuf {
         self.folder.join(LOG)
@@ -147,26 +159,29 @@ impl Boot {
     /// If the kernel is not there, or no further file can be opened.
     pub fn command(&self, memory: &File) -> io::Result<Command> {
         let Boot { cores, memory: size, .. } = self;
+        let machine = self.machine();
+        let image = fs::metadata(self.folder.join(IMAGE))?.len();
+        let counted = matches!(self.execution, Execution::Counted { .. });
         let execution = match self.execution {
             Execution::Counted { shift } => {
                 vec!["-accel".to_string(), "tcg".into(), "-icount".into(), format!("shift={shift},sleep=off")]
             }
             Execution::Concurrent => vec!["-accel".into(), "tcg,thread=multi".into()],
         };
-        let mut command = supervised::command(PROGRAM);
+        let mut command = supervised::command(machine.program);
         command
             .current_dir(&self.folder)
             .stdin(memory.try_clone()?)
             .args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"])
-            .args(["-machine", &format!("{},memory-backend=ram", self.board.name())])
+            .args(["-machine", &format!("{},memory-backend=ram", (machine.board)(self.board))])
             .args(["-object", &format!("memory-backend-file,id=ram,size={size},share=on,mem-path=/proc/self/fd/0")])
             .args(["-m", &format!("size={size}B")])
-            .args(["-cpu", processor(self.monitor.is_some())])
+            .args(["-cpu", (machine.processor)(self.monitor.is_some())])
             .args(["-smp", &cores.to_string()])
             .args(execution)
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])
             .args(["-serial", &format!("file:{LOG}")])
-            .args(exit_device())
+            .args((machine.exit)())
             .args(&self.devices)
             .args(
                 self.plug_in
@@ -175,7 +190,7 @@ impl Boot {
                     .into_iter()
                     .flat_map(|plug_in| ["-plugin".into(), plug_in]),
             )
-            .args(["-initrd", IMAGE]);
+            .args((machine.image)(IMAGE, image, *size, counted));
         let kernel = fs::canonicalize(&self.kernel)?;
         match &self.monitor {
             None => command.arg("-kernel").arg(kernel),

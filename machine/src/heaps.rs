@@ -18,7 +18,7 @@ const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 /// # Errors
 /// If the memory cannot be read.
 pub fn read(facts: &Facts, rings: &Rings) -> io::Result<Vec<HeapUse>> {
-    let told = |number: usize| word(rings, PLACE + 8 * number as u64);
+    let told = |number: usize| word(rings, rings.begins() + PLACE + 8 * number as u64);
     if told(card::word::MAGIC)? != MAGIC || told(card::word::COMPONENTS)? as usize != facts.components.len() {
         return Ok(Vec::new());
     }

@@ -26,5 +26,3 @@ pub mod supervised;
 pub mod symbols;
 pub mod toolchain;
 pub mod watch;
-
-pub use arch::{FLOATING_POINT_TARGET, TARGET};

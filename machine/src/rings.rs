@@ -17,8 +17,10 @@ pub struct Rings {
     cores: usize,
     /// Which pages from there on hold them.
     pages: Interleaved,
-    /// Where in the memory file the guest's address 0 is.
+    /// Where in the memory file the guest's memory begins.
     base: u64,
+    /// The physical address at which it begins.
+    begins: u64,
 }
 
 /// How far a run has come.
@@ -33,10 +35,20 @@ pub struct Progress {
 }
 
 impl Rings {
-    /// The rings in the memory file. They begin at physical `address`, in these pages from there on, and are `stride` bytes each, head
-    /// included.
+    /// The rings in the memory file. They begin at `address`, counted from where memory begins, in these pages from there on, and are
+    /// `stride` bytes each, head included.
     pub fn new(memory: File, address: u64, stride: u64, cores: usize, pages: Interleaved) -> Rings {
-        Rings { file: memory, address, stride, cores, pages, base: 0 }
+        Rings { file: memory, address, stride, cores, pages, base: 0, begins: 0 }
+    }
+
+    /// The same of a machine whose memory begins at this physical address.
+    pub fn beginning_at(self, begins: u64) -> Rings {
+        Rings { begins, ..self }
+    }
+
+    /// The physical address at which memory begins.
+    pub fn begins(&self) -> u64 {
+        self.begins
     }
 
     /// Those of another guest in the same memory file, whose address 0 is at `base`, on one core.
@@ -44,7 +56,7 @@ impl Rings {
     /// # Errors
     /// If the host lets nobody open further files.
     pub fn of_part(&self, (address, stride, pages): (u64, u64, Interleaved), base: u64) -> io::Result<Rings> {
-        Ok(Rings { file: self.file.try_clone()?, address, stride, cores: 1, pages, base })
+        Ok(Rings { file: self.file.try_clone()?, address, stride, cores: 1, pages, base, begins: self.begins })
     }
 
     /// Fills `bytes` from a place in a part's rings, which lie in these pages of it.
@@ -82,6 +94,7 @@ impl Rings {
     /// # Errors
     /// If it cannot be read.
     pub fn frame(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let at = at.checked_sub(self.begins).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         self.file.read_exact_at(bytes, self.base + at)
     }
 

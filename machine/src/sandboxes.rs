@@ -191,6 +191,7 @@ pub fn boot(
         ["-serial".to_string(), format!("file:{}", path.display().to_string().replace(',', ",,"))]
     });
     let boot = Boot {
+        processor: parts[0].system.machine.processor,
         kernel: monitor.to_path_buf(),
         folder: results.folder().to_path_buf(),
         // One more lets the time pass.

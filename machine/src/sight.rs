@@ -43,7 +43,7 @@ pub fn look(image: &Image, rings: &Rings) -> io::Result<ColourUse> {
     let facts = &image.facts;
     let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
     let parsed = tactus_image::verify(&image.bytes).map_err(|error| wrong(error.to_string()))?;
-    let card = frame(rings, PLACE)?;
+    let card = frame(rings, rings.begins() + PLACE)?;
     if card[word::MAGIC] != MAGIC || card[word::COMPONENTS] as usize != facts.components.len() {
         return Err(wrong("the kernel has not told where its tables are".to_string()));
     }

@@ -4,13 +4,15 @@
 //! does), cargo compiles `core` and `alloc` along with the kernel; that takes an option which stable compilers
 //! accept when asked with `RUSTC_BOOTSTRAP`, and this is the only use that Tactus makes of it.
 
-use super::{supervised, FLOATING_POINT_TARGET, TARGET};
+use super::arch::{self, Emulated};
+use super::supervised;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use tactus_model::Processor;
 
 /// A cargo and a rustc that can build for the bare machine.
 #[derive(Clone, Debug)]
@@ -19,6 +21,12 @@ pub struct Toolchain {
     core: Core,
     linker: Linker,
     network: Network,
+    /// The compiler.
+    rustc: OsString,
+    /// Where its libraries lie, by target.
+    rustlib: PathBuf,
+    /// What is built for.
+    processor: Processor,
 }
 
 /// What cargo may reach while it builds. Build scripts and macros of what is built run on this computer.
@@ -57,7 +65,7 @@ pub enum Missing {
     /// There is no rustc, or it does not start.
     Rustc(String),
     /// There is one, but without `core` for the bare machine.
-    Core(String),
+    Core(String, &'static str),
     /// Neither `rust-lld` nor `ld.lld` is there.
     Linker,
     /// No name space without a network can be had; why.
@@ -71,10 +79,10 @@ impl fmt::Display for Missing {
                 f,
                 "no Rust compiler: {why}. Start through ./tactus, which installs one, or put rustc and cargo in PATH"
             ),
-            Missing::Core(version) => write!(
+            Missing::Core(version, target) => write!(
                 f,
-                "{version} has no core library for {TARGET}. Start through ./tactus, which brings one, or run: \
-                 rustup target add {TARGET}"
+                "{version} has no core library for {target}. Start through ./tactus, which brings one, or run: \
+                 rustup target add {target}"
             ),
             Missing::Unshare(why) => write!(
                 f,
@@ -82,7 +90,7 @@ impl fmt::Display for Missing {
                  the option out and use --offline: then cargo fetches nothing, but build scripts can reach the network"
             ),
             Missing::Linker => {
-                write!(f, "no linker for {TARGET}: neither rust-lld nor ld.lld is there. Run: apt-get install lld")
+                write!(f, "no linker for {}: neither rust-lld nor ld.lld is there. Run: apt-get install lld", arch::of(Processor::default()).target)
             }
         }
     }
@@ -120,20 +128,30 @@ impl Toolchain {
             return Err(Missing::Rustc(format!("--print sysroot --print target-libdir gave \"{folders}\"")));
         };
         let rustlib = Path::new(sysroot).join("lib/rustlib");
-        let core = if has_compiled_core(&rustlib.join(TARGET).join("lib")) {
-            Core::Compiled
-        } else if rustlib.join("src/rust/library/core/src/lib.rs").exists() {
-            Core::Sources
-        } else {
-            return Err(Missing::Core(ask(&["--version"])?));
-        };
+        let processor = Processor::default();
+        let core = core_for(rustc, &rustlib, processor)?;
         let own = Path::new(host_libraries).with_file_name("bin").join("rust-lld").exists();
         let linker = match (own, in_path("ld.lld")) {
             (true, _) => Linker::Own,
             (false, true) => Linker::System,
             (false, false) => return Err(Missing::Linker),
         };
-        Ok(Toolchain { cargo, core, linker, network: Network::Fetching })
+        let network = Network::Fetching;
+        Ok(Toolchain { cargo, core, linker, network, rustc: rustc.to_os_string(), rustlib, processor })
+    }
+
+    /// The same, which builds for this processor.
+    ///
+    /// # Errors
+    /// If it has no `core` for that.
+    pub fn building_for(self, processor: Processor) -> Result<Toolchain, Missing> {
+        let core = core_for(&self.rustc, &self.rustlib, processor)?;
+        Ok(Toolchain { core, processor, ..self })
+    }
+
+    /// The machine that is built for.
+    pub(crate) fn machine(&self) -> &'static Emulated {
+        arch::of(self.processor)
     }
 
     /// The same, with a build that reaches only this.
@@ -172,12 +190,13 @@ impl Toolchain {
 
     /// `cargo build` for the bare machine, without the names of what is to be built.
     pub fn build_bare(&self, root: &Path, into: &Path) -> Command {
-        let mut command = self.build_for(TARGET, root, into);
+        let target = self.machine().target;
+        let mut command = self.build_for(target, root, into);
         if self.core == Core::Sources {
             command.arg("-Zbuild-std=core,alloc,compiler_builtins").env("RUSTC_BOOTSTRAP", "1");
         }
         if self.linker == Linker::System {
-            command.env(variable(TARGET, "LINKER"), "ld.lld");
+            command.env(variable(target, "LINKER"), "ld.lld");
         }
         command
     }
@@ -187,7 +206,8 @@ impl Toolchain {
     /// of the host's operating system: neither its library nor its start-up code. `tactus-rt` brings the five functions that `core` expects
     /// from there.
     pub fn build_with_floating_point(&self, root: &Path, into: &Path) -> Command {
-        let mut command = self.build_for(FLOATING_POINT_TARGET, root, into);
+        let target = self.machine().floating_point_target;
+        let mut command = self.build_for(target, root, into);
         let linker = match self.linker {
             Linker::Own => "rust-lld",
             Linker::System => "ld.lld",
@@ -195,7 +215,7 @@ impl Toolchain {
         // The linker stands here and not under its own key, which would hold for build scripts as well.
         let flags =
             format!("--cfg floating_point -C relocation-model=static -C linker={linker} -C linker-flavor=ld.lld");
-        command.env(variable(FLOATING_POINT_TARGET, "RUSTFLAGS"), flags);
+        command.env(variable(target, "RUSTFLAGS"), flags);
         // As on the bare target, whatever the crate's profile says: there is nobody to unwind for.
         command.env("CARGO_PROFILE_RELEASE_PANIC", "abort");
         command
@@ -220,6 +240,20 @@ impl Toolchain {
 /// The variable by which cargo is told something of a target.
 fn variable(target: &str, what: &str) -> String {
     format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
+}
+
+/// Where `core` for the processor's bare machine comes from.
+fn core_for(rustc: &OsStr, rustlib: &Path, processor: Processor) -> Result<Core, Missing> {
+    let target = arch::of(processor).target;
+    if has_compiled_core(&rustlib.join(target).join("lib")) {
+        return Ok(Core::Compiled);
+    }
+    if rustlib.join("src/rust/library/core/src/lib.rs").exists() {
+        return Ok(Core::Sources);
+    }
+    let version = Command::new(rustc).arg("--version").output();
+    let version = version.map_err(|error| Missing::Rustc(error.to_string()))?;
+    Err(Missing::Core(String::from_utf8_lossy(&version.stdout).trim().to_string(), target))
 }
 
 fn has_compiled_core(folder: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! Starts the machine, tells how far it has come, and ends it where it has come to a halt.
 
-use super::emulator::{status_of_exit, Boot};
+use super::emulator::Boot;
 use super::patience::Patience;
 use super::rings::{Progress, Rings};
 use super::stretches;
@@ -114,7 +114,8 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
     let begin = Instant::now();
     let mut command = boot.command(&memory).map_err(start)?;
     let rings =
-        Rings::new(memory, watch.trace_address, watch.ring_bytes, watch.cores.unwrap_or(boot.cores), watch.pages);
+        Rings::new(memory, watch.trace_address, watch.ring_bytes, watch.cores.unwrap_or(boot.cores), watch.pages)
+            .beginning_at(boot.machine().memory);
     if stretches::wanted() {
         stretches::ask(&mut command);
         command.stdout(Stdio::piped());
@@ -145,7 +146,7 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
         fs::write(boot.folder.join(stretches::FILE), told.map_err(start)?).map_err(start)?;
     }
     let took = begin.elapsed();
-    match status.code().and_then(status_of_exit) {
+    match status.code().and_then(boot.machine().status_of_exit) {
         Some(code) => Ok(Ended { code, rings, took }),
         None => {
             let mut said = String::new();

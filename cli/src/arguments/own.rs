@@ -1,8 +1,9 @@
 //! What is asked of Tactus itself: whether its machine and its simulator agree, what it costs, and whether its tests pass.
 
-use super::duration;
+use super::{duration, processor};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tactus_model::Processor;
 use tactus_time::Duration;
 
 /// `agree`.
@@ -14,6 +15,9 @@ pub struct Agree {
     /// Seed of the first; each further system takes the next
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
+    /// The machine's processor: x86_64 or aarch64. Systems that are not booted there are left out
+    #[arg(long, value_name = "NAME", value_parser = processor, default_value = "x86_64")]
+    pub processor: Processor,
     /// Run only systems that the check accepts and promises something; the others are passed over
     #[arg(long)]
     pub accepted: bool,

@@ -28,7 +28,7 @@ use tactus_generate::{
     any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting,
     RAISER,
 };
-use tactus_machine::boot::{boot, compile_ours, details, image, Ran};
+use tactus_machine::boot::{boot, compile_ours_for, details, image, is_booted, Ran};
 use tactus_machine::build::Programs;
 use tactus_machine::costs::{self, Seen};
 use tactus_machine::emulator::Emulator;
@@ -37,7 +37,7 @@ use tactus_machine::lock::FolderLock;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::Network;
 use tactus_machine::{place, schedulers};
-use tactus_model::{Costs, Schedulers, System, LONGEST};
+use tactus_model::{Costs, Processor, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
 use tactus_report::Kept;
@@ -71,7 +71,7 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let folder = arguments.out.clone().unwrap_or_else(|| place::results("agree"));
     let _lock = FolderLock::take(&folder)?;
     let wait = Wait::new("build", "kernel and components");
-    let programs = compile_ours(&|text| wait.tell(text), Network::Fetching);
+    let programs = compile_ours_for(arguments.processor, &|text| wait.tell(text), Network::Fetching);
     wait.end();
     let programs = programs?;
     let next = AtomicU64::new(arguments.seed);
@@ -113,7 +113,7 @@ pub fn agree(arguments: &Agree) -> Result<Outcome, Failure> {
     let totals = totals.into_inner().map_err(|_| Failure::Machine("a run broke off".to_string()))?;
     tell(&totals);
     if let Some(file) = &arguments.write_costs {
-        std::fs::write(file, totals.costs.file(totals.ran))
+        std::fs::write(file, totals.costs.file(arguments.processor, totals.ran))
             .map_err(|error| Failure::Machine(format!("{}: {error}", file.display())))?;
         lines::line("costs", file.display());
     }
@@ -148,6 +148,10 @@ fn one(
     }
     if let Some(shift) = arguments.shift {
         system.machine.shift = shift;
+    }
+    system.machine.processor = arguments.processor;
+    if is_booted(&system).is_err() {
+        return skip(totals, "not booted on this processor");
     }
     let costs = costs::read(&arguments.costs, &system)?;
     let check = tactus_analysis::check(&system, &costs);
@@ -207,7 +211,7 @@ fn one(
         let _ = std::fs::remove_dir_all(folder.join(format!("{seed:0DIGITS$}")));
     } else {
         results.put("system.toml", to_toml(&system).unwrap_or_default().as_bytes())?;
-        let emulator = Emulator::find().map_err(|error| Failure::Machine(error.to_string()))?;
+        let emulator = Emulator::find(arguments.processor).map_err(|error| Failure::Machine(error.to_string()))?;
         let details = details(&system, &emulator, &image, again(seed, arguments));
         results.write(&Kept { view: promised.view, details }, &ran.trace)?;
         for problem in &mut problems {
@@ -224,6 +228,9 @@ fn one(
 /// The command that runs the one system again.
 fn again(seed: u64, arguments: &Agree) -> String {
     let mut words = vec![format!("./tactus agree --systems 1 --seed {seed}")];
+    words.extend(
+        (arguments.processor != Processor::default()).then(|| format!("--processor {}", arguments.processor.name())),
+    );
     words.extend(arguments.per_server.then(|| "--per-server".to_string()));
     words.extend(arguments.released.then(|| "--released".to_string()));
     words.extend(arguments.raised.then(|| "--raised".to_string()));

@@ -57,7 +57,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         return Ok(Outcome::Broken);
     }
 
-    let emulator = Emulator::find().map_err(machine)?;
+    let emulator = Emulator::find(system.machine.processor).map_err(machine)?;
     let network = arguments.building.network();
     let (kernel, image) =
         waiting("build", "kernel and components", |tell| assemble(&system, &promised, network, tell))?;

@@ -38,7 +38,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         }
         plans.push(plan);
     }
-    let emulator = Emulator::find().map_err(machine)?;
+    let emulator = Emulator::find(Default::default()).map_err(machine)?;
     let network = arguments.building.network();
     let mut programs: Vec<(PathBuf, Image, u64)> = Vec::new();
     for (part, plan) in whole.parts.iter().zip(&plans) {

@@ -7,8 +7,8 @@ use std::fmt::{self, Write};
 use std::path::Path;
 use tactus_model::{
     policy_key, Action, Body, Burst, Chain, Change, Demand, EarlyArrival, Machine, Migration, Mixed, Overrun, Part,
-    Platform, Policy, Release, ResourceProtocol, Schedulers, Scheduling, Server, ServerKind, System, TaskOrder,
-    MAX_NAME,
+    Platform, Policy, Processor, Release, ResourceProtocol, Schedulers, Scheduling, Server, ServerKind, System,
+    TaskOrder, MAX_NAME,
 };
 use tactus_time::{CoreSet, Duration, Level};
 
@@ -278,7 +278,7 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
 
 fn header(text: &mut String, system: &System) -> fmt::Result {
     let System { name, cores, memory, duration, seed, policy, scheduling, .. } = system;
-    let Machine { shift, overheads, beside: _ } = system.machine;
+    let Machine { shift, processor, overheads, beside: _ } = system.machine;
     writeln!(text, "[system]\nname = \"{name}\"\ncores = {cores}\nmemory = \"{memory} B\"")?;
     writeln!(text, "duration = {}\nseed = {seed}\n", time(*duration))?;
     writeln!(text, "[policy]\nkind = \"{}\"", policy_key(policy))?;
@@ -297,7 +297,11 @@ fn header(text: &mut String, system: &System) -> fmt::Result {
     if scheduling.schedulers == Schedulers::PerServer {
         writeln!(text, "schedulers = \"per-server\"")?;
     }
-    writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {overheads}", 1 << shift)
+    writeln!(text, "\n[machine]\ninstruction = \"{} ns\"\noverheads = {overheads}", 1 << shift)?;
+    match processor == Processor::default() {
+        true => Ok(()),
+        false => writeln!(text, "processor = \"{}\"", processor.name()),
+    }
 }
 
 fn cores(set: CoreSet) -> String {

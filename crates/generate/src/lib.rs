@@ -149,7 +149,7 @@ impl Draw {
             services: Vec::new(),
             slots: Vec::new(),
             loads: Vec::new(),
-            machine: Machine { shift: 3, overheads: true, beside: 0 },
+            machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
             tasks,
             components: Vec::new(),
             scheduling: Scheduling { places, ..Scheduling::default() },

@@ -54,7 +54,7 @@ pub fn mc2(seed: u64) -> System {
     let draw = Draw { seed, policy, cores, tasks: tasks.len(), utilisation: 0.0, duration: Duration::from_millis(400) };
     let mut system = draw.with(tasks);
     system.name = format!("mc2-{seed}");
-    system.machine = Machine { shift: 3, overheads: random.chance(0.7), beside: 0 };
+    system.machine = Machine { shift: 3, processor: Default::default(), overheads: random.chance(0.7), beside: 0 };
     system
 }
 

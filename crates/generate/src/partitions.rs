@@ -74,7 +74,7 @@ pub fn partitions(seed: u64) -> System {
         services,
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: 3, overheads: true, beside: 0 },
+        machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components: Vec::new(),
         scheduling: Scheduling { servers, places, partitions, ..Scheduling::default() },

@@ -96,7 +96,7 @@ pub fn tree(seed: u64) -> System {
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: 3, overheads: true, beside: 0 },
+        machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components: Vec::new(),
         scheduling: Scheduling { quantum, clusters: root_clusters, servers, places, ..Scheduling::default() },

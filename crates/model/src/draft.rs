@@ -88,6 +88,7 @@ pub(crate) struct Draft {
     pub monitors: Vec<DraftMonitor>,
     pub shift: Given<u8>,
     pub overheads: Given<bool>,
+    pub processor: Given<crate::Processor>,
     pub tasks: Vec<DraftTask>,
     /// The file has no task at all, as opposed to none that could be read.
     pub no_tasks: bool,

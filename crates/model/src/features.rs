@@ -79,7 +79,7 @@ fn of_whole(system: &System) -> Features {
         // Tasks that release or tell each other.
         chains: _,
     } = system;
-    let Machine { shift: _, overheads: _, beside: _ } = machine;
+    let Machine { shift: _, processor: _, overheads: _, beside: _ } = machine;
     let Scheduling {
         changes,
         schedulers,

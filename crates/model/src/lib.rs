@@ -53,8 +53,8 @@ pub use problem::{Complaint, Location, Problem, Problems};
 pub use sandbox::{Sandbox, Sandboxes, SystemFile, MOST_SANDBOXES, SANDBOX_MEMORY};
 pub use system::{
     Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, Load, LoadKind, Machine,
-    Migration, Mixed, Part, Partition, Partitions, Policy, Resource, Schedulers, Scheduling, Section, Server, Service,
-    ServiceClient, Slot, System, Task, TaskPlacement, Values, Wait,
+    Migration, Mixed, Part, Partition, Partitions, Policy, Processor, Resource, Schedulers, Scheduling, Section,
+    Server, Service, ServiceClient, Slot, System, Task, TaskPlacement, Values, Wait,
 };
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{

@@ -13,7 +13,7 @@
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
-use tactus_model::{parse_duration, read_ordinary_text, Costs, Schedulers, Server, System};
+use tactus_model::{parse_duration, read_ordinary_text, Costs, Processor, Schedulers, Server, System};
 use tactus_time::Duration;
 
 #[derive(Deserialize)]
@@ -26,8 +26,13 @@ struct File {
     complete: String,
 }
 
-/// What was measured on the emulated machine, in instructions, by number of cores.
-const MEASURED: &str = include_str!("../costs/emulated-pc.toml");
+/// What was measured on the processor's emulated machine, in instructions, by number of cores.
+fn table(processor: Processor) -> &'static str {
+    match processor {
+        Processor::X86 => include_str!("../costs/emulated-pc.toml"),
+        Processor::Arm => include_str!("../costs/emulated-aarch64.toml"),
+    }
+}
 
 /// By how many instructions an entry of the scheduler or the way out of it is longer at most where a component has floating point: half as much
 /// again as was seen.
@@ -164,9 +169,14 @@ fn of_one_scheduler(named: &str, system: &System) -> Result<Costs, CostsError> {
         "none" => Ok(Costs::default()),
         "measured" => {
             let floating = system.components.iter().any(|component| component.rights.floating_point);
-            measured(system.sharing_cores(), system.tasks.len(), floating, system.machine.shift)
-                .map(|costs| with_slots(system, crate::monitors::with_monitors(system, costs)))
-                .map_err(|reason| CostsError::NotMeasured { reason })
+            measured(
+                system.machine.processor,
+                (system.sharing_cores(), system.tasks.len()),
+                floating,
+                system.machine.shift,
+            )
+            .map(|costs| with_slots(system, crate::monitors::with_monitors(system, costs)))
+            .map_err(|reason| CostsError::NotMeasured { reason })
         }
         _ => {
             let text = read_ordinary_text(Path::new(named), MAX_FILE)
@@ -190,11 +200,14 @@ fn with_slots(system: &System, costs: Costs) -> Costs {
 /// What the system's own work costs on the emulated machine: instructions, which take as long as the machine says. The
 /// emulator's cores take turns, so that every cost grows with their number; a decision grows with the tasks that are
 /// released at once. `floating`: a component has floating point.
-fn measured(cores: usize, tasks: usize, floating: bool, shift: u8) -> Result<Costs, String> {
-    let file: MeasuredFile = toml::from_str(MEASURED).map_err(|error| error.to_string())?;
+fn measured(processor: Processor, (cores, tasks): (usize, usize), floating: bool, shift: u8) -> Result<Costs, String> {
+    let file: MeasuredFile = toml::from_str(table(processor)).map_err(|error| error.to_string())?;
     let enough = file.machine.iter().filter(|line| line.cores >= cores && line.tasks >= tasks);
     let line = enough.min_by_key(|line| (line.cores, line.tasks));
-    let line = line.ok_or_else(|| format!("no costs were measured with {cores} cores and {tasks} tasks"))?;
+    let line = line.ok_or_else(|| {
+        let name = processor.name();
+        format!("no costs were measured on {name} with {cores} cores and {tasks} tasks; give others with --costs FILE")
+    })?;
     let more = if floating { FLOATING_POINT } else { 0 };
     let length = |instructions: u64| Duration::from_nanos(instructions << shift.min(6));
     Ok(Costs {
@@ -247,12 +260,22 @@ mod tests {
 
     #[test]
     fn measured_costs_grow_with_the_length_of_an_instruction_and_the_size_of_the_system() {
-        let at = |cores, tasks, shift| measured(cores, tasks, false, shift).expect("the file that comes along");
+        let at = |cores, tasks, shift| {
+            measured(Processor::X86, (cores, tasks), false, shift).expect("the file that comes along")
+        };
         assert_eq!(at(4, 24, 3).schedule, at(4, 24, 1).schedule * 4);
         for cores in 1..8 {
             assert!(at(cores, 24, 1).schedule <= at(cores + 1, 24, 1).schedule, "{cores} cores");
         }
         assert!(at(4, 10, 1).schedule <= at(4, 240, 1).schedule);
+    }
+
+    #[test]
+    fn costs_of_another_processor_are_its_own_and_reach_as_far_as_it_was_measured() {
+        let at = |processor, cores| measured(processor, (cores, 12), false, 1);
+        assert_ne!(at(Processor::Arm, 1), at(Processor::X86, 1));
+        assert_eq!(at(Processor::Arm, 1).map(|it| it.inter_core), Ok(Duration::ZERO));
+        assert!(at(Processor::Arm, 2).is_err_and(|why| why.contains("on aarch64 with 2 cores")));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: 1, overheads: true, beside: 0 },
+        machine: Machine { shift: 1, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components: Vec::new(),
         scheduling: Scheduling::default(),

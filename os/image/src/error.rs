@@ -1,6 +1,5 @@
 //! Why an image cannot be built: which program, which value, which limit, and what to do about it.
 
-use crate::arch::TARGET;
 use std::fmt;
 use std::path::PathBuf;
 use tactus_abi::layout::{INFO, MAX_GRANTS, MAX_INVOCATIONS, PROGRAM};
@@ -167,7 +166,12 @@ pub enum ProgramError {
     /// It is no ELF file that can be read.
     NotElf(String),
     /// It is for another machine.
-    WrongMachine(String),
+    WrongMachine {
+        /// Which.
+        found: String,
+        /// What it is to be built for, as the compiler names it.
+        wanted: &'static str,
+    },
     /// It is not an executable with fixed addresses.
     NotFixed(&'static str),
     /// A segment lies where programs may not lie.
@@ -326,8 +330,8 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProgramError::NotElf(reason) => write!(f, "not an ELF file that can be read: {reason}"),
-            ProgramError::WrongMachine(found) => {
-                write!(f, "built for another machine ({found}); build it for {TARGET}")
+            ProgramError::WrongMachine { found, wanted } => {
+                write!(f, "built for another machine ({found}); build it for {wanted}")
             }
             ProgramError::NotFixed(what) => write!(
                 f,

@@ -5,6 +5,7 @@ use crate::program::{Program, Rights, Stretch};
 use crate::ProgramError;
 use object::elf::{ET_EXEC, PF_R, PF_W, PF_X, PT_LOAD};
 use tactus_abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
+use tactus_model::Processor;
 
 /// Lengths of an ELF file's header, and of a segment's.
 const HEADER: usize = 64;
@@ -29,7 +30,7 @@ impl PackedProgram {
     /// # Errors
     /// If it is no program that can be loaded.
     pub fn of(file: &[u8]) -> Result<PackedProgram, ProgramError> {
-        let program = Program::read(file, WINDOW_PAGES * PAGE)?;
+        let program = Program::read(file, Processor::default(), WINDOW_PAGES * PAGE)?;
         for stretch in &program.stretches {
             if stretch.address + stretch.bytes > PROGRAM + WINDOW_PAGES * PAGE {
                 return Err(ProgramError::OutOfRange { start: stretch.address, bytes: stretch.bytes });

@@ -80,7 +80,7 @@ impl Parts {
         let system = request.system;
         let read = |file: &[u8], component: &str, crate_path: Option<PathBuf>| {
             let failed = |error| ImageError::Program { component: component.to_string(), crate_path, error };
-            Program::read(file, system.memory).map_err(failed)
+            Program::read(file, system.machine.processor, system.memory).map_err(failed)
         };
         let mut programs = vec![
             read(request.scheduler, "built-in scheduler", None)?,

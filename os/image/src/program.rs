@@ -1,12 +1,13 @@
 //! A program as it lies in memory: read from an ELF file, checked, cut into stretches of pages with one set of rights.
 
-use crate::arch::ELF_MACHINE;
+use crate::arch::{elf_machine, target};
 use crate::ProgramError;
 use object::elf::{ET_DYN, ET_EXEC, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD};
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object, ObjectSymbol};
 use std::collections::BTreeMap;
 use tactus_abi::layout::{INFO, MAX_SEQUENCES, PAGE, PROGRAM};
+use tactus_model::Processor;
 
 /// The symbol under which a program exports its services: an array of entries of [`SERVICE_BYTES`] bytes: address
 /// of the name, its length, address of the function.
@@ -58,9 +59,9 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Reads an ELF file. `memory` is the machine's (bytes): more than that is not even looked at.
-    pub fn read(file: &[u8], memory: u64) -> Result<Program, ProgramError> {
-        let elf = open(file)?;
+    /// Reads an ELF file for the processor. `memory` is the machine's (bytes): more than that is not even looked at.
+    pub fn read(file: &[u8], processor: Processor, memory: u64) -> Result<Program, ProgramError> {
+        let elf = open(file, processor)?;
         let stretches = stretches(&segments(&elf, file, memory)?)?;
         let mut program =
             Program { entry: elf.entry(), stretches, services: Vec::new(), sequences: [[0; 2]; MAX_SEQUENCES] };
@@ -177,18 +178,19 @@ fn words<const N: usize>(entry: &[u8]) -> [u64; N] {
     std::array::from_fn(|i| entry[i * 8..i * 8 + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
-/// The file as an executable for this machine with fixed addresses.
-fn open(file: &[u8]) -> Result<ElfFile64<'_, Endianness>, ProgramError> {
+/// The file as an executable for the processor with fixed addresses.
+fn open(file: &[u8], processor: Processor) -> Result<ElfFile64<'_, Endianness>, ProgramError> {
     let not_elf = |error: object::Error| ProgramError::NotElf(error.to_string());
+    let wrong = |found| ProgramError::WrongMachine { found, wanted: target(processor) };
     match FileKind::parse(file).map_err(not_elf)? {
         FileKind::Elf64 => {}
-        FileKind::Elf32 => return Err(ProgramError::WrongMachine("32-bit ELF".to_string())),
+        FileKind::Elf32 => return Err(wrong("32-bit ELF".to_string())),
         other => return Err(ProgramError::NotElf(format!("it is {other:?}"))),
     }
     let elf = ElfFile64::<Endianness>::parse(file).map_err(not_elf)?;
     let (header, endian) = (elf.elf_header(), elf.endian());
-    if header.e_machine(endian).0 != ELF_MACHINE || endian != Endianness::Little {
-        return Err(ProgramError::WrongMachine(format!("ELF machine {}", header.e_machine(endian))));
+    if header.e_machine(endian).0 != elf_machine(processor) || endian != Endianness::Little {
+        return Err(wrong(format!("ELF machine {}", header.e_machine(endian))));
     }
     match header.e_type(endian) {
         ET_EXEC => {}

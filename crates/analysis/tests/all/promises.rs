@@ -112,7 +112,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: 3, overheads: true, beside: 0 },
+        machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components: Vec::new(),
         scheduling: tactus_model::Scheduling::default(),

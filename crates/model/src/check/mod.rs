@@ -110,7 +110,12 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         chains: Vec::new(),
         channels: Vec::new(),
         services: Vec::new(),
-        machine: Machine { shift: context.shift, overheads: draft.overheads.value().unwrap_or(true), beside: 0 },
+        machine: Machine {
+            shift: context.shift,
+            processor: draft.processor.value().unwrap_or_default(),
+            overheads: draft.overheads.value().unwrap_or(true),
+            beside: 0,
+        },
         tasks,
         components,
         slots,

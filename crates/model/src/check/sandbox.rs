@@ -58,6 +58,7 @@ fn part(whole: &Draft, sandbox: DraftSandbox, beside: usize, source: &Path, out:
     content.duration = whole.duration.clone();
     content.seed = whole.seed.clone();
     content.shift = whole.shift.clone();
+    content.processor = whole.processor.clone();
     content.overheads = whole.overheads.clone();
     content.platform.accepts_meltdown = whole.platform.accepts_meltdown.clone();
     content.platform.branch_barriers = whole.platform.branch_barriers.clone();

@@ -56,7 +56,8 @@ const TOP: [&str; 23] = [
     "monitor",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
-const MACHINE: [&str; 10] = [
+const MACHINE: [&str; 11] = [
+    "processor",
     "instruction",
     "inter-core",
     "overheads",
@@ -104,6 +105,7 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         read_system(section, &mut reader, &mut draft);
     }
     if let Some(section) = top.get("machine").and_then(|value| reader.open(value, "[machine]".into(), &MACHINE)) {
+        draft.processor = server::choice(&section, &mut reader, "processor", &crate::Processor::ALL);
         draft.shift = read_instruction(&section, &mut reader);
         draft.overheads = section.boolean(&mut reader, "overheads");
         draft.open = server::choice(&section, &mut reader, "inter-core", &[("open", true)]);

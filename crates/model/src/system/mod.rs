@@ -4,6 +4,7 @@
 mod chain;
 mod change;
 mod partition;
+mod processor;
 mod resource;
 mod scheduling;
 mod service;
@@ -13,6 +14,7 @@ mod wait;
 pub use chain::Chain;
 pub use change::{Action, Change, Part, Values};
 pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
+pub use processor::Processor;
 pub use resource::{Resource, Section};
 pub use scheduling::{Migration, Schedulers, Scheduling, Server, TaskPlacement};
 pub use service::{Service, ServiceClient};
@@ -126,6 +128,8 @@ impl Policy {
 pub struct Machine {
     /// One guest instruction takes 2^shift ns of virtual time (0 to 6; default 1).
     pub shift: u8,
+    /// Its processor.
+    pub processor: Processor,
     /// Whether bounds count what the system's own work costs (default true). Budgets that are enforced hold it in any case.
     pub overheads: bool,
     /// Cores of the machine beside the system's: those of other sandboxes. Where cores take turns they take time of these.

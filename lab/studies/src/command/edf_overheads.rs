@@ -145,7 +145,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: SHIFT, overheads: true, beside: 0 },
+        machine: Machine { shift: SHIFT, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components: Vec::new(),
         scheduling: Scheduling { clusters, places, ..Scheduling::default() },

@@ -47,8 +47,8 @@ pub fn processor(monitored: bool) -> &'static str {
 }
 
 /// The device by which the guest ends the emulator.
-pub fn exit_device() -> [String; 2] {
-    ["-device".into(), format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")]
+pub fn exit_device() -> Vec<String> {
+    vec!["-device".into(), format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4")]
 }
 
 /// What the guest wrote to its exit port, from the emulator's exit status; nothing if it ended in another way. The

@@ -16,7 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("machine", &[]),
 ];
 
-/// Words that are x86's, as they stand in code, in assembly and in comments.
+/// Words that are one processor's, as they stand in code, in assembly and in comments: x86-64's first.
 const WORDS: &[&str] = &[
     // Registers.
     "rax",
@@ -146,12 +146,68 @@ const WORDS: &[&str] = &[
     "qemu64",
     "isa-debug-exit",
     "grub-mkrescue",
+    // AArch64's registers, instructions and levels.
+    "TTBR0",
+    "TTBR1",
+    "ttbr0_el1",
+    "ttbr1_el1",
+    "TCR",
+    "MAIR",
+    "SCTLR",
+    "ESR",
+    "SPSR",
+    "spsr_el1",
+    "elr_el1",
+    "esr_el1",
+    "far_el1",
+    "sp_el0",
+    "tpidr_el0",
+    "tpidr_el1",
+    "cntvct_el0",
+    "cntfrq_el0",
+    "CNTVCT",
+    "cpacr_el1",
+    "MPIDR",
+    "mpidr_el1",
+    "daifset",
+    "daifclr",
+    "xzr",
+    "svc",
+    "eret",
+    "hvc",
+    "wfi",
+    "isb",
+    "dsb",
+    "dmb",
+    "tlbi",
+    "ldxr",
+    "stxr",
+    "EL0",
+    "EL1",
+    "EL2",
+    "ASID",
+    "ASIDs",
+    // Its devices, firmware, makers and names.
+    "GIC",
+    "gic",
+    "GICv3",
+    "PL011",
+    "PSCI",
+    "semihosting",
+    "fdt",
+    "aarch64",
+    "AArch64",
+    "ARMv8",
+    "Cortex",
+    "cortex-a57",
+    "EM_AARCH64",
+    "qemu-system-aarch64",
 ];
 
 /// The same in more than one word.
 const PHRASES: &[&str] = &["asm!", "core::arch", "std::arch", "time-stamp counter", "arch::processor"];
 
-/// The x86 things that a text names.
+/// The things of one processor that a text names.
 fn named(text: &str) -> BTreeSet<&'static str> {
     let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let whole: BTreeSet<&str> = text.split(|c| !inside(c)).collect();

@@ -41,6 +41,7 @@ mod per_server;
 mod platforms;
 mod ports;
 mod processes;
+mod processors;
 mod quadrotor;
 mod reading;
 mod released;

@@ -181,6 +181,7 @@ impl Guest {
         let results = Results::make(folder)?;
         results.put(IMAGE, &image.bytes)?;
         let boot = Boot {
+            processor: Default::default(),
             kernel: self.program("tactus-kernel")?,
             folder: folder.to_path_buf(),
             cores: 1,

@@ -206,7 +206,7 @@ fn write(arguments: &Arguments, found: &[Vec<Levels>], rows: &[Row], head: &str)
 
 /// Kernel and components, compiled, on a machine that has an emulator for them.
 fn programs() -> Result<Programs, Failure> {
-    Emulator::find().map_err(|error| Failure::Machine(error.to_string()))?;
+    Emulator::find(Default::default()).map_err(|error| Failure::Machine(error.to_string()))?;
     let wait = Wait::new("build", "kernel and components");
     let programs = compile_ours(&|text| wait.tell(text), Network::Fetching);
     wait.end();

@@ -92,7 +92,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),
-        machine: Machine { shift: 3, overheads: true, beside: 0 },
+        machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
         tasks,
         components,
         scheduling: tactus_model::Scheduling::default(),
