@@ -2,6 +2,16 @@
 #![no_std]
 #![no_main]
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::{break_stack, is_cleared, jump, leave_a_number, privileged};
+#[cfg(target_arch = "x86_64")]
+use x86_64::{break_stack, is_cleared, jump, leave_a_number, privileged};
+
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_rt::abi::shared::name_text;
@@ -67,6 +77,10 @@ fn harm(job: &Job) {
         "jump-to-the-end" => jump(0x7fff_ffff_fffe),
         "alignment-check" => privileged(14),
         "backwards" => privileged(15),
+        // By its number, where a processor has others.
+        name if name.starts_with("privileged-") => privileged(name["privileged-".len()..].parse().unwrap_or(u8::MAX)),
+        "leave-a-number" => leave_a_number(),
+        "look-for-a-number" => assert!(is_cleared(), "another component's number is there"),
         "forbidden-calls" => forbidden_calls(),
         "early-and-often" => early_and_often(),
         "give-up" | "panic-often" => panic!("on purpose"),
@@ -92,72 +106,10 @@ fn write(address: u64) {
     unsafe { (address as *mut u64).write_volatile(0) };
 }
 
-fn jump(address: u64) {
-    // SAFETY: as for `read`.
-    unsafe { core::arch::asm!("call {}", in(reg) address, clobber_abi("C")) };
-}
-
-fn privileged(which: u8) {
-    // SAFETY: as for `read`.
-    unsafe {
-        match which {
-            0 => core::arch::asm!("cli"),
-            1 => core::arch::asm!("hlt"),
-            2 => core::arch::asm!("mov cr3, {}", in(reg) 0x1000_u64),
-            3 => core::arch::asm!("out dx, al", in("dx") 0xf4_u16, in("al") 1_u8),
-            4 => core::arch::asm!("wrmsr", in("ecx") 0xc000_0080_u32, in("eax") 0, in("edx") 0),
-            5 => core::arch::asm!("int 0x40"),
-            6 => core::arch::asm!("addps xmm0, xmm1"),
-            7 => core::arch::asm!("ud2"),
-            8 => core::arch::asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq", "nop"),
-            9 => {
-                core::arch::asm!("pushfq", "or qword ptr [rsp], 0x4000", "popfq");
-                // The kernel must not stumble over the flag; the component does no harm by it.
-                calls::null();
-                core::arch::asm!("pushfq", "and qword ptr [rsp], ~0x4000", "popfq", "ud2");
-            }
-            11 => {
-                let mut table = [0_u8; 10];
-                core::arch::asm!("sgdt [{}]", in(reg) table.as_mut_ptr());
-                black_box(table);
-            }
-            12 => core::arch::asm!("int3"),
-            13 => core::arch::asm!(".byte 0xf1"),
-            14 => {
-                // The flag lets a kernel touch a component's memory: ours must not keep it.
-                core::arch::asm!("pushfq", "or qword ptr [rsp], 0x40000", "popfq");
-                calls::null();
-                core::arch::asm!("pushfq", "or qword ptr [rsp], 0x40000", "popfq", "ud2");
-            }
-            15 => {
-                // The kernel must not copy backwards because a component does.
-                core::arch::asm!("std");
-                calls::null();
-                core::arch::asm!("std", "2:", "pause", "dec {}", "jnz 2b", "cld", "ud2", inout(reg) 2_000_u64 => _);
-            }
-            _ => core::arch::asm!("div {}", in(reg) 0_u64, inout("rax") 1_u64 => _, inout("rdx") 0_u64 => _),
-        }
-    }
-}
-
 #[allow(unconditional_recursion)]
 fn recurse(depth: u64) -> u64 {
     let here = black_box([depth; 16]);
     recurse(depth + 1).wrapping_add(here[3])
-}
-
-fn break_stack(pointer: u64) {
-    // SAFETY: as for `read`. A call with a stack pointer into the kernel must not make the kernel use it.
-    unsafe {
-        core::arch::asm!(
-            "mov rsp, {}",
-            "xor eax, eax",
-            "syscall",
-            "push rax",
-            in(reg) pointer,
-            options(noreturn)
-        )
-    }
 }
 
 /// Calls that only others may make: each must be refused for the right reason, and nothing else may happen.

@@ -171,6 +171,21 @@ fn the_worked_example_at_level_a_times_runs_nothing_but_its_table() {
     );
 }
 
+/// The machine of another processor, whose scheduler for this policy is compiled for it first.
+#[test]
+#[ignore = "compiles for another processor; run with --ignored"]
+fn on_aarch64_the_worked_example_draws_the_same_schedules_at_all_levels() {
+    if !crate::processors::is_here() {
+        return;
+    }
+    for (level, duration) in [("A", "200 ms"), ("B", "210 ms"), ("C", "200 ms")] {
+        let more = ["--at-level", level, "--duration", duration, "--processor", "aarch64"];
+        let run = Finished::run(&file("examples/mc2-example.toml"), &more);
+        let name = format!("mc2-level-{}.txt", level.to_lowercase());
+        compare("run", &name, &drawn(&SEVEN, 20, &stretches(&run, 20)));
+    }
+}
+
 #[test]
 fn without_enforcement_the_worked_example_at_level_c_times_is_the_same() {
     let scratch = Scratch::new("golden");

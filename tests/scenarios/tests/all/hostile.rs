@@ -361,3 +361,59 @@ fn a_line_that_is_wired_over_and_over_from_another_core_interrupts_its_core_once
     let longest = wired.iter().filter_map(|line| line.split(' ').nth(4)?.parse::<u64>().ok()).max();
     assert!(longest < Some(3_500_000), "{longest:?}");
 }
+
+/// Those of the other processor; the numbers are of instructions that components may not execute (`saboteur/src/aarch64.rs`).
+const ON_AARCH64: [Expected; 30] = [
+    ("privileged-0", FaultKind::Privileged, None),
+    ("privileged-1", FaultKind::Privileged, None),
+    ("privileged-2", FaultKind::InvalidInstruction, None),
+    ("privileged-3", FaultKind::InvalidInstruction, None),
+    ("privileged-4", FaultKind::InvalidInstruction, None),
+    ("privileged-5", FaultKind::InvalidInstruction, None),
+    ("privileged-6", FaultKind::InvalidInstruction, None),
+    ("privileged-7", FaultKind::InvalidInstruction, None),
+    ("privileged-8", FaultKind::Privileged, None),
+    ("privileged-9", FaultKind::Privileged, None),
+    ("privileged-10", FaultKind::Privileged, None),
+    ("privileged-11", FaultKind::InvalidInstruction, None),
+    ("privileged-12", FaultKind::InvalidInstruction, None),
+    ("privileged-13", FaultKind::InvalidInstruction, None),
+    ("privileged-14", FaultKind::InvalidInstruction, None),
+    ("privileged-15", FaultKind::InvalidInstruction, None),
+    ("privileged-16", FaultKind::Privileged, None),
+    ("privileged-17", FaultKind::Privileged, None),
+    ("privileged-18", FaultKind::InvalidInstruction, None),
+    ("privileged-19", FaultKind::InvalidInstruction, None),
+    ("dereference-null", FaultKind::Read, Some(0)),
+    ("read-the-kernel", FaultKind::Read, Some(0xffff_ffff_8010_9000)),
+    ("read-physical-memory", FaultKind::Read, Some(0xffff_8000_0010_0000)),
+    ("jump-to-data", FaultKind::Execute, None),
+    ("write-own-code", FaultKind::Write, None),
+    ("write-the-clock", FaultKind::Write, Some(0x1001_0000)),
+    ("read-another-stack", FaultKind::Read, Some(0x7000_8000)),
+    ("overflow-the-stack", FaultKind::StackOverflow, None),
+    ("break-the-stack-pointer", FaultKind::Write, Some(0xffff_ffff_8011_1ff0)),
+    ("give-up", FaultKind::Panic, None),
+];
+
+#[test]
+fn on_aarch64_those_who_do_harm_are_stopped_and_named_and_harm_nobody() {
+    if !crate::processors::is_here() {
+        return;
+    }
+    let mut text = "[system]\ncores = 1\nduration = \"200 ms\"\n[policy]\nkind = \"partitioned-fp\"\n".to_string();
+    let task = |name: &str, priority: usize, period: usize, execution: usize| {
+        format!("[[task]]\nname = \"{name}\"\npriority = {priority}\nperiod = \"{period} ms\"\nexecution = \"{execution} us\"\n")
+    };
+    text += &(task("steady", 200, 10, 1000) + &task("below", 1, 100, 10000));
+    let harmless = ["leave-a-number", "look-for-a-number", "forbidden-calls"];
+    let folder = file("examples/hostile/saboteur").display().to_string();
+    for (n, name) in ON_AARCH64.iter().map(|it| it.0).chain(harmless).enumerate() {
+        text += &format!("[[component]]\nname = \"{name}\"\ncrate = \"{folder}\"\n");
+        text += &(task(name, 100 - n, 20, 50) + &format!("component = \"{name}\"\n"));
+    }
+    let scratch = Scratch::new("hostile");
+    let run = Finished::run(&scratch.write("aarch64.toml", &text), &["--processor", "aarch64"]);
+    each_is_stopped_and_named(&run, &ON_AARCH64);
+    unharmed(&run, &["steady", "below", "leave-a-number", "look-for-a-number", "forbidden-calls"]);
+}

@@ -4,11 +4,11 @@
 use std::fs;
 use std::process::Command;
 use tactus_record::EventKind;
-use tactus_scenarios::{file, tactus, Finished};
+use tactus_scenarios::{file, tactus, Finished, Scratch};
 use tactus_time::TaskId;
 
 /// Whether the emulator of the other processor is here; else that is told.
-fn is_here() -> bool {
+pub fn is_here() -> bool {
     let there = Command::new("qemu-system-aarch64").arg("--version").output().is_ok_and(|it| it.status.success());
     if !there {
         println!("left out: qemu-system-aarch64 is not there; run: apt-get install qemu-system-arm");
@@ -44,6 +44,23 @@ fn five_jobs_on_aarch64_have_the_schedule_of_the_first_processor_keep_their_prom
     assert_eq!(first.log, again.log);
     assert_eq!(order(&first), order(&Finished::run(&system, &[])));
     assert!(first.text("run.json").contains("for aarch64"), "the results say where that was");
+}
+
+/// Services with many words, brands, a tree of schedulers, a root of the user's own: they look at themselves, and end with their verdict.
+#[test]
+#[ignore = "compiles components for another processor; run with --ignored"]
+fn on_aarch64_systems_that_look_at_themselves_say_that_all_went_well() {
+    if !is_here() {
+        return;
+    }
+    for name in ["services/services", "tree/tree", "own-scheduler/own-scheduler"] {
+        let system = file(&format!("examples/{name}.toml"));
+        let scratch = Scratch::new("processors");
+        let words = ["run".as_ref(), system.as_os_str(), "--out".as_ref(), scratch.path().as_os_str()];
+        let said = tactus(words.into_iter().chain(AARCH64.map(AsRef::as_ref)));
+        assert_eq!(said.status, 0, "{name}: {}{}", said.output, said.errors);
+        assert!(said.output.contains("says that all went well"), "{name}: {}", said.output);
+    }
 }
 
 #[test]
