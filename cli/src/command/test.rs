@@ -15,9 +15,12 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::place;
+use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::tail;
+use tactus_model::Processor;
 use tactus_terminal::lines;
 use tools::Tools;
 
@@ -196,6 +199,10 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         if workspace == lab && !variables.iter().any(|(name, _)| *name == "CARGO_TARGET_DIR") {
             command.env("CARGO_TARGET_DIR", &target);
         }
+        if let (TestKind::Scenarios, Some(why)) = (kind, lacks(Processor::Arm)) {
+            command.args(["--", "--skip", Processor::Arm.name()]);
+            count.skipped += left_out(&format!("{name}, {}", Processor::Arm.name()), &why);
+        }
         if matches!(kind, TestKind::Scenarios | TestKind::Lab) {
             command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
         }
@@ -219,6 +226,13 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     }
     lines::put(&format!("{} passed, {} failed, {} skipped\n", count.passed, count.failed, count.skipped));
     Ok(Outcome::held_if(count.failed == 0))
+}
+
+/// What this computer lacks to boot systems on the processor.
+fn lacks(processor: Processor) -> Option<String> {
+    let emulator = Emulator::find(processor).map_err(|missing| missing.to_string());
+    let toolchain = Toolchain::find().and_then(|it| it.building_for(processor)).map_err(|missing| missing.to_string());
+    emulator.map(drop).and(toolchain.map(drop)).err()
 }
 
 /// Tells that a step is left out, and why; counts as one.
