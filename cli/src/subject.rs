@@ -2,7 +2,7 @@
 
 use crate::arguments::Subject;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_model::{policy_label, Sandboxes, System, SystemFile};
+use tactus_model::{policy_label, Processor, Sandboxes, System, SystemFile};
 use tactus_terminal::lines;
 
 /// Reads the system file and applies the options.
@@ -83,6 +83,16 @@ fn with_options(mut system: System, subject: &Subject) -> Result<System, Failure
         system.at_level(level);
     }
     Ok(system)
+}
+
+/// Refuses what the machine of the first processor alone has.
+pub fn only_on_the_first_processor(system: &System, what: &str) -> Result<(), Failure> {
+    let processor = system.machine.processor;
+    if processor == Processor::default() {
+        return Ok(());
+    }
+    let (file, name, first) = (system.source.display(), processor.name(), Processor::default().name());
+    Err(Failure::Input(format!("{file}: {what} on {name} yet: choose the processor {first}")))
 }
 
 /// `avionics · 4 cores · 24 tasks (A 6, B 6, C 10, D 2) · MC² · 10 s`

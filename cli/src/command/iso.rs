@@ -15,6 +15,7 @@ use tactus_terminal::progress::{self, waiting};
 /// Checks, builds and writes the medium.
 pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     let system = subject::read(&arguments.subject)?;
+    subject::only_on_the_first_processor(&system, "no medium is made")?;
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
     let promised = promised(&system, &costs);

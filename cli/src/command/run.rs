@@ -50,6 +50,11 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         SystemFile::System(system) => *system,
         SystemFile::Sandboxes(whole) => return super::sandboxes::run(arguments, &whole),
     };
+    for (asked, what) in [(arguments.caches, "no caches are modelled"), (arguments.in_sandbox, "there is no sandbox")] {
+        if asked {
+            subject::only_on_the_first_processor(&system, what)?;
+        }
+    }
     let costs = costs::read(&arguments.costs, &system)?;
     subject::announce(&system);
     let mut promised = promised(&system, &costs);

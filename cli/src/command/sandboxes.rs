@@ -28,6 +28,9 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let rest = if arguments.caches { "where there are sandboxes" } else { "without sandboxes" };
         return Err(Failure::Input(format!("{}: {option} {rest}: leave it out", whole.source.display())));
     }
+    for part in &whole.parts {
+        subject::only_on_the_first_processor(&part.system, "there are no sandboxes")?;
+    }
     subject::announce_sandboxes(whole);
     let mut plans = Vec::new();
     for part in &whole.parts {

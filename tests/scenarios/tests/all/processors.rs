@@ -70,6 +70,15 @@ fn what_is_not_booted_on_aarch64_is_refused_with_the_reason_before_anything_is_c
         let said = tactus(words.iter().map(String::as_str).chain(AARCH64).chain(more.iter().copied()));
         (said.status, said.errors)
     };
+    for (option, words) in [("--caches", "no caches are modelled"), ("--in-sandbox", "there is no sandbox")] {
+        let (status, why) = refused("examples/five-jobs.toml", &[option]);
+        assert!(status == 2 && why.contains(&format!("{words} on aarch64 yet")), "{status}: {why}");
+    }
+    let (status, why) = refused("examples/sandboxes/sandboxes.toml", &[]);
+    assert!(status == 2 && why.contains("there are no sandboxes on aarch64 yet"), "{status}: {why}");
+    let system = file("examples/five-jobs.toml");
+    let said = tactus(["iso".as_ref(), system.as_os_str()].into_iter().chain(AARCH64.map(AsRef::as_ref)));
+    assert!(said.status == 2 && said.errors.contains("no medium is made on aarch64 yet"), "{}", said.errors);
     // The costs of the system's own work were measured on one core.
     let (status, why) = refused("examples/avionics.toml", &[]);
     assert!(status == 3 && why.contains("no costs were measured on aarch64 with 4 cores"), "{status}: {why}");
