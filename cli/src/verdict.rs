@@ -20,6 +20,9 @@ pub fn text(summary: &Summary) -> String {
     }
     for slot in &summary.slots {
         text += &format!("slot {}: {}\n", slot.name, slot.words());
+        for update in slot.updates() {
+            text += &format!("update: {update}\n");
+        }
         for (load, why) in slot.refused() {
             let at = load.decided.map_or(String::new(), |time| format!(" at {time}"));
             text += &lines::bad(format!("slot {}: refused{at}: {why}", slot.name));

@@ -125,6 +125,8 @@ struct Told {
     disks: Vec<(usize, Vec<u8>)>,
     /// What programs in slots are given.
     slots: Vec<SlotSupply>,
+    /// How long the trials of updates are, in jobs of the loader.
+    trials: Vec<u64>,
 }
 
 impl Told {
@@ -141,6 +143,7 @@ impl Told {
             children: schedulers::children(system, &setups),
             disks: served.collect(),
             slots: promised.slots.iter().map(supply).collect(),
+            trials: promised.trials(),
         })
     }
 
@@ -161,6 +164,7 @@ impl Told {
             components,
             told: &self.disks,
             slots: &self.slots,
+            trials: &self.trials,
         }
     }
 }

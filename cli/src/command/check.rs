@@ -63,7 +63,9 @@ pub(super) fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Fai
         promise::overheads(&check, free, &costs, cache);
     }
     promise::line(system, &check);
-    if let Err(unfit) = fits(system, &tactus_plan::plan(system, &check, &costs)) {
+    let plan = tactus_plan::plan(system, &check, &costs);
+    plan.updates(system).iter().for_each(|update| lines::line("update", update));
+    if let Err(unfit) = fits(system, &plan) {
         lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}"));
     }
     promise::growth(system, &check, &growth, arguments.growth);

@@ -356,7 +356,7 @@ pub(crate) struct DraftSlot {
     pub older: Given<bool>,
 }
 
-/// A load, or an unload, which has no package.
+/// What is to be done to a slot, and when.
 pub(crate) struct DraftLoad {
     pub place: Location,
     /// For messages: `load number 2`.
@@ -366,12 +366,20 @@ pub(crate) struct DraftLoad {
     pub what: DraftLoadKind,
 }
 
-/// What is to be done to a slot.
+/// What is to be done.
 pub(crate) enum DraftLoadKind {
     Load(Given<DraftPackage>),
     Unload,
     Save,
     Restore,
+    Update(Given<DraftPackage>, DraftUpdate),
+}
+
+/// A pair of slots whose program is updated.
+pub(crate) struct DraftUpdate {
+    pub slots: Vec<At<String>>,
+    pub state: Given<String>,
+    pub trial: Given<u64>,
 }
 
 /// A package, as it is in its file.

@@ -61,6 +61,8 @@ pub const STACK_PAGES: u64 = 4;
 pub const MAX_SLOT_TASKS: usize = 32;
 /// The most loads and unloads that a file asks for.
 pub const MAX_LOADS: usize = 20_000;
+/// The most jobs of the trial of an update.
+pub const LARGEST_TRIAL: u64 = 100_000;
 /// The largest package (bytes).
 pub const LARGEST_PACKAGE: u64 = 4 << 20;
 /// The most channels of one system.

@@ -9,7 +9,7 @@ fn page() -> String {
 }
 
 /// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
-const PARTS: [(&str, &str); 23] = [
+const PARTS: [(&str, &str); 24] = [
     ("[system]", "[system]\nzzz = 1"),
     ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
     ("[machine]", "[machine]\nzzz = 1\ninter-core = 'zzz'"),
@@ -23,6 +23,7 @@ const PARTS: [(&str, &str); 23] = [
     ("[[unload]]", "[[unload]]\nzzz = 1"),
     ("[[save]]", "[[save]]\nzzz = 1"),
     ("[[restore]]", "[[restore]]\nzzz = 1"),
+    ("[[update]]", "[[update]]\nzzz = 1"),
     (
         "[[task]]",
         "[[task]]\nzzz = 1\noverrun = 'zzz'\nearly = 'zzz'\nrelease = 'zzz'\nexecution = { zzz = 1 }\nactual = { zzz = 1 }",

@@ -116,7 +116,7 @@ fn what_a_sandbox_has_not_is_refused_with_line_and_remedy() {
 /// Whatever a file without sandboxes may have is in one of them or refused: nothing beside them is read over.
 #[test]
 fn what_goes_with_no_sandboxes_is_refused_in_one_and_beside_them() {
-    for key in ["slot", "load", "unload", "save", "restore", "buffer", "device", "disk"] {
+    for key in ["slot", "load", "unload", "save", "restore", "update", "buffer", "device", "disk"] {
         for table in [format!("[[{key}]]"), format!("[[sandbox.{key}]]")] {
             let text = format!("{GOOD}\n{table}\nname = \"x\"\n");
             let line = text.lines().position(|it| it == table).map_or(0, |n| n + 1);

@@ -97,6 +97,10 @@ pub enum Refusal<'b> {
     },
     /// The program cannot be loaded.
     Program(ProgramFault),
+    /// It is to replace a program, and does not use the service that keeps its state.
+    State,
+    /// It is to replace a program whose tasks are released otherwise.
+    Releases,
 }
 
 impl Refusal<'_> {
@@ -110,6 +114,7 @@ impl Refusal<'_> {
             Refusal::Processor { .. } | Refusal::Class { .. } => SlotRefusal::Kind,
             Refusal::Heap { .. } | Refusal::Memory { .. } | Refusal::TooManyTasks { .. } => SlotRefusal::Size,
             Refusal::Right { .. } => SlotRefusal::Right,
+            Refusal::State | Refusal::Releases => SlotRefusal::Replacement,
             Refusal::TooOften { .. } | Refusal::Unschedulable { .. } => SlotRefusal::Unschedulable,
         }
     }
@@ -152,6 +157,12 @@ impl fmt::Display for Refusal<'_> {
             Refusal::Unschedulable { why, task: Some(task) } => write!(f, "task `{task}`: {why}"),
             Refusal::Unschedulable { why, task: None } => why.fmt(f),
             Refusal::Program(fault) => fault.fmt(f),
+            Refusal::State => {
+                f.write_str("it does not use the service that keeps the state of the program that it is to replace")
+            }
+            Refusal::Releases => {
+                f.write_str("its tasks are not as many, or do not have the periods of those that they are to replace")
+            }
         }
     }
 }

@@ -8,7 +8,7 @@
 use crate::admission::{admit, Demand, Order, Supply, Work, MOST_TASKS};
 use crate::envelope::Envelope;
 use crate::keys::TrustedKey;
-use crate::manifest::{Manifest, Right};
+use crate::manifest::{Manifest, PackageTask, Right};
 use crate::program::Program;
 use crate::refusal::Refusal;
 use hmac_sha256::Hash;
@@ -39,6 +39,17 @@ pub struct Slot<'s> {
     pub cost_of_job: Duration,
     /// The least sequence number that is accepted: the greatest that ran here, or 0 where the file allows the way back.
     pub least_sequence_number: u64,
+    /// What it has to go on from, if it is to replace a program.
+    pub replaces: Option<Replaced<'s>>,
+}
+
+/// A program that is to be replaced while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replaced<'s> {
+    /// The periods of its tasks: each task of the new version has the releases of the one in its place.
+    pub periods: &'s [Duration],
+    /// The service that keeps its state, which both use.
+    pub state: &'s str,
 }
 
 /// A package that may be loaded, once the whole of its program has been read.
@@ -104,6 +115,15 @@ pub fn fits<'b>(manifest: &Manifest<'b>, slot: &Slot<'_>) -> Result<(), Refusal<
         let allowed = |own: &Right<'_>| (own.kind, own.name) == (right.kind, right.name);
         if !slot.rights.iter().any(allowed) {
             return Err(Refusal::Right { kind: right.kind, name: right.name });
+        }
+    }
+    if let Some(old) = &slot.replaces {
+        if !manifest.rights.iter().any(|right| right.name == old.state) {
+            return Err(Refusal::State);
+        }
+        let same = |(task, period): (&PackageTask<'_>, &Duration)| task.demand.period == *period;
+        if manifest.tasks.len() != old.periods.len() || !manifest.tasks.iter().zip(old.periods).all(same) {
+            return Err(Refusal::Releases);
         }
     }
     Ok(())

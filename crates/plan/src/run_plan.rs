@@ -12,7 +12,7 @@ use tactus_model::{
     Slot, System, SystemRevision, Task,
 };
 use tactus_policy::{self as policy, PolicyConfig, PolicySpec};
-use tactus_task::{JobSteps, LoaderSteps, Release, SlotLoad, WaitLimit};
+use tactus_task::{JobSteps, LoaderSteps, Release, SlotLoad, SlotTold, WaitLimit};
 use tactus_time::{CoreId, Duration, Level, TaskId};
 use tactus_trace::check::TreeView;
 use tactus_trace::{
@@ -39,6 +39,30 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// Of each update, in order: jobs of the loader from its hand-over to the end of its trial; none where it is refused.
+    pub fn trials(&self) -> Vec<u64> {
+        self.loader.iter().flat_map(|loader| &loader.trials).copied().collect()
+    }
+
+    /// What is promised of each update, in words: within which time the old version goes on if the new one fails, and what that costs.
+    pub fn updates(&self, system: &System) -> Vec<String> {
+        let loads = self.loader.iter().flat_map(|loader| &loader.loads);
+        let slot = |n: usize| system.slots[n].name.as_str();
+        let one = |(n, load): (usize, &SlotLoad)| {
+            let SlotTold::Update(trial) = &load.told else { return None };
+            let longest = trial.tasks.iter().map(|task| task.deadline).max()?;
+            let (a, b) = (slot(load.slot.into()), slot(trial.other.into()));
+            let job = self.loader.as_ref()?.jobs()[n];
+            Some(format!(
+                "{a} and {b} at {}: in job {job} of the loader or after; if it fails in its first {} jobs, the old version goes on within {longest} of the release of the job that fails, and one job of each task is lost at most; decided by job {}",
+                load.at,
+                trial.trial,
+                job + trial.settles_after
+            ))
+        };
+        loads.enumerate().filter_map(one).collect()
+    }
+
     /// What jobs of the built-in workload and of the loader do beside executing.
     pub fn job_steps(&self, system: &System) -> JobSteps {
         JobSteps { loader: self.loader.clone(), ..system.job_steps() }

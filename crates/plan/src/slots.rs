@@ -3,9 +3,11 @@
 //! What a load takes, and whether it is refused, follows from the packages, the slots and the order of the file: nothing in a run alters
 //! it. So it is worked out here, by the code that the loader has.
 
+mod update;
+
 use tactus_analysis::{slot_supplies, CacheDelay, SlotSupply};
-use tactus_model::{Costs, LoadKind, Slot, System, TaskOrder};
-use tactus_package::admission::{Order, Supply, Work};
+use tactus_model::{Costs, Load, LoadKind, Slot, System, TaskOrder};
+use tactus_package::admission::{Demand, Order, Supply, Work};
 use tactus_package::keys::TrustedKey;
 use tactus_package::load::{self, Outcome};
 use tactus_package::manifest::{Manifest, Processor, Right, RightKind, Version};
@@ -31,7 +33,21 @@ pub struct SlotOffer {
 /// What each slot offers, in the order of the file.
 pub fn offers(system: &System, costs: &Costs) -> Vec<SlotOffer> {
     let found = slot_supplies(system, costs, CacheDelay::None);
-    system.slots.iter().zip(found).map(|(slot, found)| offer(system, slot, found)).collect()
+    let mut all: Vec<SlotOffer> =
+        system.slots.iter().zip(found).map(|(slot, found)| offer(system, slot, found)).collect();
+    // What fits one slot of a pair is to fit the other: each offers the least of both.
+    for load in &system.loads {
+        let LoadKind::Update { other, .. } = load.what else { continue };
+        let (a, b) = (all[load.slot], all[other]);
+        let supply = Supply {
+            budget: a.supply.budget.min(b.supply.budget),
+            period: a.supply.period.max(b.supply.period),
+            blackout: a.supply.blackout.max(b.supply.blackout),
+        };
+        let both = SlotOffer { supply, order: a.order, cost_of_job: a.cost_of_job.max(b.cost_of_job) };
+        (all[load.slot], all[other]) = (both, both);
+    }
+    all
 }
 
 fn offer(system: &System, slot: &Slot, found: Option<SlotSupply>) -> SlotOffer {
@@ -70,6 +86,7 @@ impl SlotOffer {
             order: self.order,
             cost_of_job: self.cost_of_job,
             least_sequence_number: least,
+            replaces: None,
         }
     }
 }
@@ -86,7 +103,7 @@ pub struct PlannedLoad {
 }
 
 /// What is in a slot while the plan is made.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Inside {
     /// Pages of the program that is there.
     pages: Option<u64>,
@@ -96,22 +113,37 @@ struct Inside {
     load: usize,
     /// That of the program that was saved last, and its pages.
     saved: Option<(usize, u64)>,
+    /// What its tasks ask for, the system's own work included.
+    demands: Vec<Demand>,
 }
 
 /// What becomes of each load, in the order of [`System::loads`], and what the loader does for it; nothing if there is no loader.
 pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<PlannedLoad>)> {
     let (_, task) = system.loader()?;
     let mut inside = vec![Inside::default(); system.slots.len()];
-    let (mut steps, mut planned) = (Vec::new(), Vec::new());
+    let (mut steps, mut planned, mut trials) = (Vec::new(), Vec::new(), Vec::new());
     for (n, it) in system.loads.iter().enumerate() {
+        if let LoadKind::Update { .. } = it.what {
+            let period = system.tasks[task].period;
+            let (taken, plan) = update::plan(system, (it, &offers[it.slot]), &mut inside, period);
+            trials.push(match &taken.told {
+                SlotTold::Update(trial) => trial.settles_after,
+                _ => 0,
+            });
+            steps.push(taken.of(it));
+            planned.push(plan);
+            continue;
+        }
         let (slot, inside) = (&system.slots[it.slot], &mut inside[it.slot]);
         let offer = &offers[it.slot];
         let (taken, plan) = match (&it.what, inside.pages) {
+            (LoadKind::Update { .. }, _) => unreachable!("it concerns two slots"),
             (LoadKind::Load { bytes, .. }, None) => {
                 let outcome = outcome(system, slot, offer, inside.newest, bytes);
                 if let Ok((manifest, pages)) = &outcome.result {
                     let newest = inside.newest.max(manifest.sequence_number);
-                    *inside = Inside { pages: Some(*pages), newest, load: n, ..*inside };
+                    let demands = asked(manifest, offer);
+                    *inside = Inside { pages: Some(*pages), newest, load: n, demands, ..*inside };
                 }
                 judged(slot, offer, outcome)
             }
@@ -128,7 +160,11 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
             (LoadKind::Restore, None) => match inside.saved {
                 None => refused(SlotRefusal::Unsaved),
                 Some((load, pages)) => {
-                    let (mut taken, plan) = judged(slot, offer, of_load(system, slot, offer, inside, load));
+                    let outcome = of_load(system, slot, offer, inside, load);
+                    if let Ok((manifest, _)) = &outcome.result {
+                        inside.demands = asked(manifest, offer);
+                    }
+                    let (mut taken, plan) = judged(slot, offer, outcome);
                     let extent = slot.extent(pages);
                     match taken.told {
                         SlotTold::Loaded(tasks) => {
@@ -152,17 +188,11 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
             }
             (LoadKind::Unload | LoadKind::Save, None) => refused(SlotRefusal::Empty),
         };
-        steps.push(SlotLoad {
-            at: it.at,
-            slot: it.slot as u16,
-            steps: taken.steps,
-            rest: taken.rest,
-            told: taken.told,
-        });
+        steps.push(taken.of(it));
         planned.push(plan);
     }
     let own = &system.tasks[task];
-    let steps = LoaderSteps { task: TaskId(task as u16), offset: own.offset, period: own.period, loads: steps };
+    let steps = LoaderSteps { task: TaskId(task as u16), offset: own.offset, period: own.period, loads: steps, trials };
     Some((steps, planned))
 }
 
@@ -178,7 +208,9 @@ fn outcome<'b>(system: &System, slot: &Slot, offer: &SlotOffer, newest: u64, byt
 /// As [`outcome`], of the package of a load that was before.
 fn of_load<'s>(system: &'s System, slot: &Slot, offer: &SlotOffer, inside: &Inside, load: usize) -> Outcome<'s> {
     match &system.loads[load].what {
-        LoadKind::Load { bytes, .. } => outcome(system, slot, offer, inside.newest, bytes),
+        LoadKind::Load { bytes, .. } | LoadKind::Update { bytes, .. } => {
+            outcome(system, slot, offer, inside.newest, bytes)
+        }
         LoadKind::Unload | LoadKind::Save | LoadKind::Restore => unreachable!("a program comes with a package"),
     }
 }
@@ -188,6 +220,18 @@ struct Taken {
     steps: u64,
     rest: u64,
     told: SlotTold,
+}
+
+impl Taken {
+    fn of(self, load: &Load) -> SlotLoad {
+        SlotLoad { at: load.at, slot: load.slot as u16, steps: self.steps, rest: self.rest, told: self.told }
+    }
+}
+
+/// What the tasks of a program ask for in the slot.
+fn asked(manifest: &Manifest<'_>, offer: &SlotOffer) -> Vec<Demand> {
+    let (demands, count) = tactus_package::slot::demands(manifest, offer.cost_of_job);
+    demands[..count].to_vec()
 }
 
 fn refused(why: SlotRefusal) -> (Taken, PlannedLoad) {

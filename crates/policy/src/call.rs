@@ -55,6 +55,16 @@ pub enum SlotAction {
     Restore,
     /// Nothing: a load or an unload was refused.
     Refuse(SlotRefusal),
+    /// A new version was loaded, with the values that were told: it takes over from the program of another slot as soon as that one has no
+    /// job under way. If it fails in its first jobs, the other one goes on.
+    Update {
+        /// The slot of the program that is replaced.
+        from: u16,
+        /// Jobs of the new version that must be good.
+        trial: u32,
+    },
+    /// The trial is over: whatever is not decided ends as it is best, and the program that is not in use is unloaded.
+    Settle,
 }
 
 /// A fact that a policy is told before the event of its next call. It is recorded, so that a replay repeats it.
@@ -216,6 +226,11 @@ pub trait Policy: Sync {
     #[inline(always)]
     fn locked<'c>(&self, _core: &'c Self::Core) -> &'c ResourceSet {
         ResourceSet::NONE
+    }
+
+    /// Whether a program is in the slot, as far as this core was told.
+    fn is_loaded(&self, _core: &mut Self::Core, _slot: u16) -> bool {
+        false
     }
 
     /// The usual end of a time-out, if the policy has a short way for it: decides as [`Policy::handle`] does for

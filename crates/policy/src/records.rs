@@ -1,6 +1,6 @@
 //! How policies write records, so that all of them write alike.
 
-use tactus_record::{EventKind, Sink, Stored, Subject};
+use tactus_record::{EventKind, Sink, SlotSwitch, Stored, Subject};
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// Writes the records of one decision: one core, one time.
@@ -39,6 +39,11 @@ impl<S: Sink + ?Sized> Recorder<'_, S> {
             EventKind::Schedule,
             Stored::new(self.now, self.core, EventKind::Schedule, 0, (None, u32::from(number)), since.as_nanos()),
         );
+    }
+    /// A record of an update of slots: the slot in use, and what became of it.
+    pub fn slot(&mut self, slot: u32, switch: SlotSwitch, next: Instant) {
+        let kind = EventKind::SlotSwitched;
+        self.sink.put(kind, Stored::new(self.now, self.core, kind, switch as u8, (None, slot), next.as_nanos()));
     }
     /// A record that concerns the core alone.
     #[inline(always)]

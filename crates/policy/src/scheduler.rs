@@ -169,6 +169,13 @@ impl Policy for Scheduler {
         }
     }
 
+    fn is_loaded(&self, core: &mut CoreState, slot: u16) -> bool {
+        match (&self.0, &mut core.0) {
+            (Shared::ReconfigurableTree(shared), Own::ReconfigurableTree(core)) => shared.is_loaded(core, slot),
+            _ => false,
+        }
+    }
+
     fn locked<'c>(&self, core: &'c CoreState) -> &'c ResourceSet {
         match (&self.0, &core.0) {
             (Shared::Resources(shared), Own::Resources(core)) => shared.locked(core),

@@ -9,7 +9,7 @@ mod request;
 mod slot;
 
 pub use request::{RequestChoice, RequestEvent, RequestOrder, RequestRules, MAX_CLIENTS};
-pub use slot::{SlotRefusal, SlotValue};
+pub use slot::{SlotRefusal, SlotSwitch, SlotUpdate, SlotValue};
 
 use tactus_time::{CoreId, Instant, Level, TaskId};
 
@@ -83,6 +83,9 @@ pub enum EventKind {
     /// Another schedule of windows holds on this core. `job`: its number. `arg`: since when (ns), the start of a major frame; the record's
     /// time is when that was noticed. No task.
     Schedule = 26,
+    /// An update of a slot goes on. `level` byte: [`SlotSwitch`]. `job`: the number of the slot whose tasks release jobs from now on. `arg`: when
+    /// the next one is released (ns).
+    SlotSwitched = 27,
 
     /// The scheduler was entered on this core. `level` byte: [`EntryReason`]. `task`: the running task, or none.
     /// `arg`: for `Timer`, the programmed expiry (ns); for `Complete`, 1 if the job found nothing to do; else 0. Each pair of `Enter` and `Leave` is one call of the
@@ -138,6 +141,9 @@ pub enum EventKind {
     /// A load or unload was refused and changed nothing. `job`: the slot's number. `arg`: the number of the load. `level` byte: why:
     /// [`SlotRefusal`].
     SlotRefused = 49,
+    /// A new version lies in a slot, its tasks' values were told, and it may take over from the program of another slot between two
+    /// jobs; or, if the `level` byte is 1, its trial is over. `job`: its slot's number. `arg`: [`SlotUpdate`].
+    SlotUpdate = 50,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.
     Refused = 35,
@@ -175,6 +181,7 @@ impl EventKind {
             24 => EventKind::SectionExceeded,
             25 => EventKind::SectionRefused,
             26 => EventKind::Schedule,
+            27 => EventKind::SlotSwitched,
             32 => EventKind::Enter,
             33 => EventKind::Leave,
             34 => EventKind::Fault,
@@ -193,6 +200,7 @@ impl EventKind {
             47 => EventKind::SlotLoaded,
             48 => EventKind::SlotUnloaded,
             49 => EventKind::SlotRefused,
+            50 => EventKind::SlotUpdate,
             _ => return None,
         })
     }

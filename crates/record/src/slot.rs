@@ -62,6 +62,8 @@ pub enum SlotRefusal {
     Unsaved = 13,
     /// What was saved is not what it was.
     Damaged = 14,
+    /// It is to replace a program, and its tasks are not released as that one's are, or it does not use the service that keeps state.
+    Replacement = 20,
 }
 
 impl SlotRefusal {
@@ -82,6 +84,7 @@ impl SlotRefusal {
             12 => SlotRefusal::Unsavable,
             13 => SlotRefusal::Unsaved,
             14 => SlotRefusal::Damaged,
+            20 => SlotRefusal::Replacement,
             _ => return None,
         })
     }
@@ -103,6 +106,80 @@ impl SlotRefusal {
             SlotRefusal::Unsavable => "it cannot be saved there",
             SlotRefusal::Unsaved => "nothing was saved of the slot",
             SlotRefusal::Damaged => "what was saved is damaged",
+            SlotRefusal::Replacement => "it cannot go on where the program that it is to replace ends",
         }
+    }
+}
+
+/// What became of an update, as the policy decides it between two jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum SlotSwitch {
+    /// The new version takes over.
+    Over = 0,
+    /// It has had its good jobs, and stays.
+    Kept = 1,
+    /// Its component was stopped: the old version goes on.
+    Stopped = 2,
+    /// A job of it took longer than it declares: the old version goes on.
+    Overran = 3,
+    /// A job of it was not complete at its deadline: the old version goes on.
+    Missed = 4,
+    /// Its good jobs were not done when the trial was over, or it could never take over: the old version goes on.
+    Late = 5,
+}
+
+impl SlotSwitch {
+    /// The one with this number, if there is one.
+    pub const fn from_u8(n: u8) -> Option<SlotSwitch> {
+        Some(match n {
+            0 => SlotSwitch::Over,
+            1 => SlotSwitch::Kept,
+            2 => SlotSwitch::Stopped,
+            3 => SlotSwitch::Overran,
+            4 => SlotSwitch::Missed,
+            5 => SlotSwitch::Late,
+            _ => return None,
+        })
+    }
+
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            SlotSwitch::Over => "it took over",
+            SlotSwitch::Kept => "it stays",
+            SlotSwitch::Stopped => "it was stopped",
+            SlotSwitch::Overran => "a job took longer than declared",
+            SlotSwitch::Missed => "a job missed its deadline",
+            SlotSwitch::Late => "its trial ended before its jobs were done",
+        }
+    }
+
+    /// Whether the old version goes on.
+    pub const fn is_back(self) -> bool {
+        !matches!(self, SlotSwitch::Over | SlotSwitch::Kept)
+    }
+}
+
+/// What an [`EventKind::SlotUpdate`](crate::EventKind::SlotUpdate) tells in its `arg`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SlotUpdate {
+    /// The number of the load.
+    pub load: u16,
+    /// The slot of the program that is replaced.
+    pub from: u16,
+    /// Jobs of the new version that must be good.
+    pub trial: u32,
+}
+
+impl SlotUpdate {
+    /// As one number.
+    pub const fn arg(self) -> u64 {
+        self.load as u64 | (self.from as u64) << 16 | (self.trial as u64) << 32
+    }
+
+    /// The one that the number tells.
+    pub const fn of(arg: u64) -> SlotUpdate {
+        SlotUpdate { load: arg as u16, from: (arg >> 16) as u16, trial: (arg >> 32) as u32 }
     }
 }

@@ -251,6 +251,9 @@ fn slots(out: &mut String, summary: &Summary) {
     out.push_str("<details class=\"void\" open><summary>Slots</summary>\n<ul>\n");
     for slot in &summary.slots {
         put(out, format_args!("<li><strong>{}</strong>: {}</li>\n", escape(&slot.name), escape(&slot.words())));
+        for update in slot.updates() {
+            put(out, format_args!("<li>update: {}</li>\n", escape(&update)));
+        }
         for (load, why) in slot.refused() {
             let at = load.decided.map_or(String::new(), |time| format!(" at {}", at(time)));
             put(out, format_args!("<li>{}: refused{at}: {}</li>\n", escape(&slot.name), escape(why)));

@@ -3,48 +3,97 @@
 
 use std::collections::HashMap;
 use tactus_policy::{Input, Running, SlotAction, Values};
-use tactus_record::{EventKind, Record, SlotValue};
-use tactus_task::{LoaderSteps, SlotLoad, SlotTaskValues, SlotTold};
+use tactus_record::{EventKind, Record, SlotUpdate, SlotValue};
+use tactus_task::{LoaderReport, LoaderSteps, SlotFault, SlotLoad, SlotTaskValues, SlotTold};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
 /// The loader of a simulation, and what the programs that it loaded demand.
 #[derive(Default)]
 pub(crate) struct Loader {
     steps: Option<LoaderSteps>,
-    /// By load: the loader's job in which it is told.
-    jobs: Vec<u64>,
+    /// The loader's jobs in which something is told.
+    reports: Vec<LoaderReport>,
     next: usize,
     /// By task, what its jobs demand.
     demands: HashMap<TaskId, Duration>,
+    /// How the version that came last fails, if it does: in which task, its first job, the job that fails.
+    fault: Option<(TaskId, Option<u32>, u32, SlotFault)>,
 }
 
 impl Loader {
     pub(crate) fn new(steps: Option<LoaderSteps>) -> Loader {
-        let jobs = steps.as_ref().map(LoaderSteps::jobs).unwrap_or_default();
-        Loader { steps, jobs, next: 0, demands: HashMap::new() }
+        let reports = steps.as_ref().map(LoaderSteps::reports).unwrap_or_default();
+        Loader { steps, reports, next: 0, demands: HashMap::new(), fault: None }
     }
 
     /// Whether the job that has done its work is to tell the scheduler of a slot.
     pub(crate) fn tells(&self, job: &Running) -> bool {
         let its = self.steps.as_ref().is_some_and(|steps| steps.task == job.task);
-        its && self.jobs.get(self.next) == Some(&u64::from(job.job))
+        its && self.reports.get(self.next).is_some_and(|it| it.job == u64::from(job.job))
     }
 
-    /// What jobs of the task demand, if it is one of a program that was loaded.
-    pub(crate) fn demand(&self, task: TaskId) -> Option<Duration> {
-        self.demands.get(&task).copied()
+    /// What the job demands, if it is one of a program that was loaded.
+    pub(crate) fn demand(&mut self, job: &Running) -> Option<Duration> {
+        match self.fails_in(job) {
+            Some(SlotFault::Takes(long)) => Some(long),
+            _ => self.demands.get(&job.task).copied(),
+        }
     }
 
-    /// Tells it: each record, with what the policy is told by it, if that is something.
-    pub(crate) fn tell(&mut self, (now, core): (Instant, CoreId), mut each: impl FnMut(Record, Option<Input>)) {
-        let Some(load) = self.steps.as_ref().and_then(|steps| steps.loads.get(self.next)) else { return };
-        let number = self.next;
+    /// Whether the component of the job is stopped when the job has done its work.
+    pub(crate) fn stops(&mut self, job: &Running) -> bool {
+        self.fails_in(job) == Some(SlotFault::Stops)
+    }
+
+    fn fails_in(&mut self, job: &Running) -> Option<SlotFault> {
+        let (task, first, nth, fault) = self.fault.as_mut().filter(|it| it.0 == job.task)?;
+        debug_assert_eq!(*task, job.task);
+        let first = *first.get_or_insert(job.job);
+        (job.job.wrapping_sub(first) == *nth).then_some(*fault)
+    }
+
+    /// The slot that the next report is about, the first one of a pair.
+    pub(crate) fn first_slot(&self) -> u16 {
+        let load =
+            self.reports.get(self.next).zip(self.steps.as_ref()).and_then(|(it, steps)| steps.loads.get(it.load));
+        load.map_or(0, |load| load.slot)
+    }
+
+    /// Tells it: each record, with what the policy is told by it, if that is something. `is_other`: whether a program is in
+    /// the [first slot](Self::first_slot), so that an update goes into the other one.
+    pub(crate) fn tell(
+        &mut self,
+        (now, core): (Instant, CoreId),
+        is_other: bool,
+        mut each: impl FnMut(Record, Option<Input>),
+    ) {
+        let Some(LoaderReport { load: number, settles, .. }) = self.reports.get(self.next).copied() else { return };
+        let Some(load) = self.steps.as_ref().and_then(|steps| steps.loads.get(number)) else { return };
         self.next += 1;
         let SlotLoad { slot, told, .. } = load;
+        let mut slot = *slot;
+        let mut arg = number as u64;
         let record = |kind, level, task, job, arg| Record { time: now, arg, job, task, kind, level, core, ticket: 0 };
         let (kind, level, action) = match told {
-            SlotTold::Loaded(tasks) | SlotTold::Restored(tasks) => {
-                for task in tasks {
+            SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, SlotAction::Settle),
+            SlotTold::Loaded(_) | SlotTold::Restored(_) | SlotTold::Update(_) => {
+                let (tasks, kind, level, action) = match told {
+                    SlotTold::Update(trial) => {
+                        let (from, to) = if is_other { (slot, trial.other) } else { (trial.other, slot) };
+                        slot = to;
+                        arg = SlotUpdate { load: number as u16, from, trial: trial.trial }.arg();
+                        let first = trial.tasks_in(is_other).next();
+                        self.fault = first.zip(trial.fault).map(|(it, (nth, fault))| (it.task, None, nth, fault));
+                        let action = SlotAction::Update { from, trial: trial.trial };
+                        (trial.tasks_in(is_other).collect(), EventKind::SlotUpdate, 0, action)
+                    }
+                    SlotTold::Loaded(tasks) => (tasks.clone(), EventKind::SlotLoaded, 0, SlotAction::Load),
+                    SlotTold::Restored(tasks) => (tasks.clone(), EventKind::SlotLoaded, 1, SlotAction::Restore),
+                    SlotTold::Unloaded | SlotTold::Saved(_) | SlotTold::Refused(_) => {
+                        unreachable!("they bring no tasks")
+                    }
+                };
+                for task in &tasks {
                     let values = values(task);
                     self.demands.insert(task.task, task.demand);
                     for value in SlotValue::ALL {
@@ -54,17 +103,14 @@ impl Loader {
                         each(told, (value == SlotValue::Priority).then_some(input));
                     }
                 }
-                match told {
-                    SlotTold::Restored(_) => (EventKind::SlotLoaded, 1, SlotAction::Restore),
-                    _ => (EventKind::SlotLoaded, 0, SlotAction::Load),
-                }
+                (kind, level, action)
             }
             SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, SlotAction::Unload),
             SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, SlotAction::Save),
             SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, SlotAction::Refuse(*why)),
         };
-        let input = Input::Slot { slot: *slot, load: number as u16, action };
-        each(record(kind, level, None, u32::from(*slot), number as u64), Some(input));
+        let input = Input::Slot { slot, load: number as u16, action };
+        each(record(kind, level, None, u32::from(slot), arg), Some(input));
     }
 }
 

@@ -408,6 +408,8 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
                 (reason, event) = (EntryReason::Signal, Event::Signal);
             } else if self.loader.tells(&running) {
                 (reason, event) = (EntryReason::Slot, Event::Slot);
+            } else if self.loader.stops(&running) {
+                (reason, event) = (EntryReason::Fault, Event::Remove);
             }
         }
         sink.record(Record {
@@ -470,7 +472,10 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         }
         if reason == EntryReason::Slot {
             let (policy, state) = (self.policy, &mut self.cores[index].state);
-            self.loader.tell((now, id), |record, input| {
+            // Asked beforehand: nothing of an entry alters it before the policy is called.
+            let first = self.loader.first_slot();
+            let is_loaded = policy.is_loaded(state, first);
+            self.loader.tell((now, id), is_loaded, |record, input| {
                 sink.record(record);
                 input.into_iter().for_each(|input| policy.input(state, input));
             });
@@ -517,7 +522,7 @@ impl<'p, P: Policy, D: FnMut(TaskId, u32) -> Duration> Simulation<'p, P, D> {
         core.lock = decision.run.map_or(Instant::NEVER, |job| self.programs.next_lock(&job, now, locked));
         core.used = match &decision.run {
             Some(job) => {
-                let demand = self.loader.demand(job.task).unwrap_or_else(|| self.demands.of(job));
+                let demand = self.loader.demand(job).unwrap_or_else(|| self.demands.of(job));
                 now.saturating_add(demand.saturating_sub(job.charged))
             }
             None => Instant::NEVER,

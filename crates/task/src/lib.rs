@@ -24,7 +24,7 @@ pub use bound::Bound;
 pub use costs::Costs;
 pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
 pub use feature::{Feature, Features};
-pub use loader::{LoaderSteps, SlotLoad, SlotTaskValues, SlotTold};
+pub use loader::{LoaderReport, LoaderSteps, SlotFault, SlotLoad, SlotTaskValues, SlotTold, SlotTrial};
 pub use order::{KeptNumber, OrderBasis, Overrun, TaskOrder};
 pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};

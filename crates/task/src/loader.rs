@@ -19,6 +19,8 @@ pub struct LoaderSteps {
     pub period: Duration,
     /// What comes and goes, in order.
     pub loads: Vec<SlotLoad>,
+    /// Of each update, those that are refused included: its [`SlotTrial::settles_after`], or 0.
+    pub trials: Vec<u64>,
 }
 
 /// A load or an unload.
@@ -49,6 +51,54 @@ pub enum SlotTold {
     Restored(Vec<SlotTaskValues>),
     /// It is refused.
     Refused(SlotRefusal),
+    /// A new version of the program in one slot of a pair lies in the other one.
+    Update(SlotTrial),
+}
+
+/// An update of a pair of slots.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlotTrial {
+    /// The second slot's number; [`SlotLoad::slot`] is the first.
+    pub other: u16,
+    /// The second slot's first task.
+    pub first_of_other: TaskId,
+    /// Jobs of the new version that must be good.
+    pub trial: u32,
+    /// Jobs of the loader from the one in which the scheduler is told to the one that ends the trial.
+    pub settles_after: u64,
+    /// The tasks of the new version, in the first slot.
+    pub tasks: Vec<SlotTaskValues>,
+    /// How it fails in a simulation, if it does: in this job of its first task, counted from 0.
+    pub fault: Option<(u32, SlotFault)>,
+}
+
+/// How a program in a slot fails in a simulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotFault {
+    /// It is stopped at the end of the job's work.
+    Stops,
+    /// The job takes this long.
+    Takes(Duration),
+}
+
+impl SlotTrial {
+    /// The tasks in the slot that has this first task.
+    pub fn tasks_in(&self, is_other: bool) -> impl Iterator<Item = SlotTaskValues> + '_ {
+        let first = self.tasks.first().map_or(0, |it| it.task.0);
+        let shift = move |task: u16| if is_other { self.first_of_other.0 + (task - first) } else { task };
+        self.tasks.iter().map(move |it| SlotTaskValues { task: TaskId(shift(it.task.0)), ..*it })
+    }
+}
+
+/// A job of the loader in which the scheduler is told something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LoaderReport {
+    /// Its number.
+    pub job: u64,
+    /// Which load it is about.
+    pub load: usize,
+    /// Whether it ends the trial of an update.
+    pub settles: bool,
 }
 
 /// What a task of a slot is loaded with.
@@ -69,6 +119,18 @@ pub struct SlotTaskValues {
 }
 
 impl LoaderSteps {
+    /// The jobs of the loader in which the scheduler is told something, in order.
+    pub fn reports(&self) -> Vec<LoaderReport> {
+        let mut all = Vec::new();
+        for (load, (job, it)) in self.jobs().into_iter().zip(&self.loads).enumerate() {
+            all.push(LoaderReport { job, load, settles: false });
+            if let SlotTold::Update(trial) = &it.told {
+                all.push(LoaderReport { job: job.saturating_add(trial.settles_after), load, settles: true });
+            }
+        }
+        all
+    }
+
     /// The job of the loader in which the scheduler is told of each load, in order.
     pub fn jobs(&self) -> Vec<u64> {
         let mut free = 0;
@@ -94,7 +156,7 @@ mod tests {
         let load = |at, steps, rest| SlotLoad { at: ms(at), slot: 0, steps, rest, told: SlotTold::Unloaded };
         // Jobs at 1, 6, 11, 16, 21 ms and so on.
         let loads = vec![load(6, 3, 0), load(7, 1, 4), load(8, 2, 0), load(100, 1, 0), load(101, 1, 0)];
-        let all = LoaderSteps { task: TaskId(0), offset: ms(1), period: ms(5), loads };
+        let all = LoaderSteps { task: TaskId(0), offset: ms(1), period: ms(5), loads, trials: Vec::new() };
         assert_eq!(all.jobs(), [3, 4, 10, 20, 21]);
     }
 }

@@ -9,7 +9,7 @@ use crate::order::in_order;
 use crate::schedule::last_look;
 use crate::view::{new_deadline, Action, ChangeView, Changes, Now, Target, TaskView, Trace, View};
 use crate::{ChangeSummary, Fate};
-use tactus_record::{EventKind, Record, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
+use tactus_record::{EventKind, Record, SlotSwitch, SlotUpdate, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_task::Bound;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -22,12 +22,17 @@ struct Stage {
     tasks: Vec<Now>,
     /// Whether each server is there, by its place.
     servers: Vec<bool>,
+    /// By slot: the number of the load whose program is in it.
+    programs: Vec<Option<u64>>,
+    /// The slots of the update that came last: of the old version, of the new one.
+    pair: (usize, usize),
 }
 
 impl Stage {
     fn first(view: &View, changes: &Changes) -> Stage {
         let servers = view.tree.iter().flat_map(|tree| &tree.servers).map(|server| !server.absent);
-        Stage { tasks: changes.start.clone(), servers: servers.collect() }
+        let programs = vec![None; view.slots.len()];
+        Stage { tasks: changes.start.clone(), servers: servers.collect(), programs, pair: (0, 0) }
     }
 
     /// What becomes of it by the change.
@@ -63,12 +68,41 @@ impl Stage {
 
     /// What becomes of it by a record of a slot: what is loaded has the values of the plan, and its deadline is promised to it.
     fn take_slot(&mut self, view: &View, record: &Record) {
-        let Some(slot) = view.slots.get(record.job as usize) else { return };
-        let load = slot.loads.iter().find(|load| load.number as u64 == record.arg);
+        let number = record.job as usize;
+        let Some(program) = self.programs.get_mut(number) else { return };
+        match record.kind {
+            EventKind::SlotLoaded => *program = Some(record.arg),
+            EventKind::SlotUpdate => {
+                let SlotUpdate { load, from, .. } = SlotUpdate::of(record.arg);
+                if record.level == 0 {
+                    *program = Some(load.into());
+                    self.pair = (usize::from(from), number);
+                }
+                return;
+            }
+            EventKind::SlotSwitched => {
+                let (from, to) = self.pair;
+                if number == to || number == from {
+                    self.fill_slot(view, if number == to { from } else { to }, false);
+                    self.fill_slot(view, number, true);
+                }
+                return;
+            }
+            _ => *program = None,
+        }
+        self.fill_slot(view, number, record.kind == EventKind::SlotLoaded);
+    }
+
+    /// The program that is in the slot releases jobs, or none does.
+    fn fill_slot(&mut self, view: &View, number: usize, releases: bool) {
+        let Some(slot) = view.slots.get(number) else { return };
+        let program = self.programs.get(number).copied().flatten();
+        let mut all = view.slots.iter().flat_map(|slot| &slot.loads);
+        let load = all.find(|load| Some(load.number as u64) == program);
         for task in slot.tasks.clone() {
             let Some(it) = self.tasks.get_mut(task) else { continue };
             let values = load.and_then(|load| load.values(TaskId(task as u16)));
-            let comes = values.filter(|_| record.kind == EventKind::SlotLoaded);
+            let comes = values.filter(|_| releases);
             it.there = comes.is_some();
             it.promise = None;
             if let Some(values) = comes {
@@ -107,7 +141,7 @@ impl View {
             stage.take(change);
             all.extend(stage.now(self, task));
         }
-        let loads = self.slots.iter().filter(|slot| slot.tasks.contains(&task.index())).flat_map(|slot| &slot.loads);
+        let loads = self.slots.iter().filter(|_| self.slot_of(task).is_some()).flat_map(|slot| &slot.loads);
         let values = loads.filter_map(|load| load.values(task));
         all.extend(values.map(|values| Now {
             there: true,
@@ -165,7 +199,8 @@ impl<'v> History<'v> {
         let on = |home: CoreSet| {
             let cores = home.iter().filter_map(|core| trace.cores.get(core.index()));
             let decided = |r: &&Record| match r.kind {
-                EventKind::ChangeApplied | EventKind::SlotLoaded | EventKind::SlotUnloaded => true,
+                EventKind::ChangeApplied => true,
+                kind if of_slots(kind) => true,
                 EventKind::ChangeRefused => r.arg != CHANGE_NOT_ADMITTED,
                 _ => false,
             };
@@ -174,7 +209,7 @@ impl<'v> History<'v> {
             let mut stages = vec![(Instant::ZERO, Stage::first(view, changes))];
             let mut refused = false;
             for r in decided {
-                if matches!(r.kind, EventKind::SlotLoaded | EventKind::SlotUnloaded) {
+                if of_slots(r.kind) {
                     let mut next = stages.last().map_or_else(|| Stage::first(view, changes), |(_, last)| last.clone());
                     next.take_slot(view, r);
                     stages.push((r.time, next));
@@ -290,6 +325,12 @@ impl<'v> History<'v> {
         };
         changes.list.iter().enumerate().map(one).collect()
     }
+}
+
+/// Whether records of this kind tell what is in slots.
+fn of_slots(kind: EventKind) -> bool {
+    use EventKind::{SlotLoaded, SlotSwitched, SlotUnloaded, SlotUpdate};
+    matches!(kind, SlotLoaded | SlotUnloaded | SlotUpdate | SlotSwitched)
 }
 
 /// The weaker of two promises: what both keep.
@@ -513,6 +554,31 @@ impl Walk<'_> {
                 EventKind::Dropped if r.arg == DROPPED_UNLOADED => {
                     if let Some(it) = r.task.and_then(|task| all.get_mut(task.index())) {
                         it.saved = if it.saves { it.saved.and(Some(Duration::ZERO)) } else { it.saved };
+                    }
+                }
+                EventKind::SlotUpdate => self.stage.take_slot(self.view, r),
+                EventKind::SlotSwitched => {
+                    self.stage.take_slot(self.view, r);
+                    // The tasks of one slot have the releases of those of the other one.
+                    let (from, to) = self.stage.pair;
+                    let comes = r.job as usize;
+                    let is_over = r.level == SlotSwitch::Over as u8;
+                    let is_back = comes == from && !is_over;
+                    let goes = if is_back { to } else { from };
+                    let [Some(old), Some(new)] = [goes, comes].map(|slot| self.view.slots.get(slot)) else { continue };
+                    for (old, new) in old.tasks.clone().zip(new.tasks.clone()) {
+                        let now = [old, new].map(|n| self.stage.now(self.view, TaskId(n as u16)));
+                        let [Some(before), Some(after)] = now else { continue };
+                        // One that was kept, or could never take over, releases its jobs already.
+                        if all[new].now.there && all[new].due.is_some() {
+                            continue;
+                        }
+                        let due = if is_over && all[old].stopped { Some(r.time) } else { all[old].due };
+                        let due = due.filter(|_| after.there);
+                        (all[old].now, all[old].due) = (before, None);
+                        let it = &mut all[new];
+                        (it.now, it.due, it.until) = (after, due, Instant::NEVER);
+                        (it.saves, it.stopped) = (false, false);
                     }
                 }
                 EventKind::Release => {

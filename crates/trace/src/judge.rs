@@ -1,5 +1,7 @@
 //! From a trace to its summary: figures per task, level and core, and the verdict.
 
+mod updates;
+
 use crate::changes::History;
 use crate::extend;
 use crate::jobs::{jobs, Job};
@@ -133,8 +135,10 @@ fn slots(view: &View, trace: &Trace) -> Vec<SlotSummary> {
     let told = |r: &&Record| matches!(r.kind, EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused);
     let records: Vec<&Record> = trace.cores.iter().flatten().filter(told).collect();
     let of = |number: usize, load: &LoadView| {
+        let told_of = |r: &&&Record| (r.job as usize, r.arg) == (number, load.number as u64);
         // Of a program that could not be saved, the last one tells.
-        let record = records.iter().rev().find(|r| (r.job as usize, r.arg) == (number, load.number as u64));
+        let record = records.iter().rev().find(told_of);
+        let update = updates::of(view, trace, number, load);
         let fate = record.map_or(LoadFate::Pending, |r| match r.kind {
             EventKind::SlotLoaded if r.level == 0 => LoadFate::Loaded,
             EventKind::SlotLoaded => LoadFate::Restored,
@@ -146,13 +150,21 @@ fn slots(view: &View, trace: &Trace) -> Vec<SlotSummary> {
             let words = SlotRefusal::from_u8(r.level).map_or("for an unknown reason", SlotRefusal::words);
             load.refused.clone().unwrap_or_else(|| words.into())
         });
+        let fate = match &update {
+            Some(update) if update.decided.is_none() => LoadFate::Pending,
+            Some(update) if update.back.is_some() => LoadFate::WentBack,
+            Some(_) => LoadFate::Updated,
+            None => fate,
+        };
+        let decided = record.map(|r| r.time).or(update.as_ref().and_then(|it| it.decided));
         LoadSummary {
             program: load.program.clone(),
             tasks: load.tasks.clone(),
             requested: Instant::ZERO.saturating_add(load.at),
             fate,
-            decided: record.map(|r| r.time),
+            decided,
             why,
+            update,
         }
     };
     let one = |(n, slot): (usize, &SlotView)| SlotSummary {

@@ -18,7 +18,7 @@ pub use cores::{CoreSummary, Entries, Overheads};
 pub use disk::{DiskBroken, DiskClientSummary, DiskFate, DiskSummary, SlowCell, SlowDrive, Withdrawn};
 pub use faults::{Culprit, ProcessMisses, Restart};
 pub use monitor::{MonitorSummary, Step};
-pub use slot::{LoadFate, LoadSummary, SlotSummary};
+pub use slot::{LoadFate, LoadSummary, LostJob, SlotSummary, UpdateSummary};
 pub use tasks::{Distribution, JobCounts, LevelSummary, TaskSummary};
 pub(crate) use units::{nanos, some_nanos};
 pub use verdict::{Broken, Cause, NotJudged, Share, Verdict, VoidBy, VoidTask, What};

@@ -98,7 +98,7 @@ pub struct RightCard {
 pub struct LoadCard {
     /// From when on it is done (ns since the start of the run).
     pub at: u64,
-    /// The slot's number.
+    /// The slot's number; the first of a pair.
     pub slot: u32,
     /// What is done: [`load`].
     pub what: u32,
@@ -106,6 +106,14 @@ pub struct LoadCard {
     pub offset: u64,
     /// Its length.
     pub bytes: u64,
+    /// Of an update: jobs of the loader from the one in which it tells the scheduler to the one that ends the trial.
+    pub settles_after: u64,
+    /// Of an update: the second slot of the pair.
+    pub other: u32,
+    /// Of an update: jobs of the new version that must be good.
+    pub trial: u32,
+    /// Of an update: the name of the service that keeps the state of both versions.
+    pub state: Label,
 }
 
 /// What is done to a slot.
@@ -118,6 +126,8 @@ pub mod load {
     pub const SAVE: u32 = 2;
     /// What was saved last goes on.
     pub const RESTORE: u32 = 3;
+    /// A new version of the program comes into the other slot of a pair, and takes over.
+    pub const UPDATE: u32 = 4;
 }
 
 /// What the loader tells the root scheduler.
@@ -144,6 +154,19 @@ pub enum SlotReport {
     Saved(SlotChange),
     /// What was saved goes on.
     Restored(SlotChange),
+    /// A new version is in the slot, and may take over from the program in slot `from`.
+    Update {
+        /// The new version's slot.
+        change: SlotChange,
+        /// The old version's.
+        from: u16,
+        /// Jobs of the new version that must be good.
+        trial: u32,
+    },
+    /// The trial of an update is over.
+    Settle(SlotChange),
+    /// Nothing; the answer tells whether a program is in the slot.
+    Ask(SlotChange),
     /// Nothing came of it, for this reason (`tactus_record::SlotRefusal`).
     Refused(SlotChange, u8),
 }
@@ -170,6 +193,11 @@ impl SlotReport {
             SlotReport::Refused(change, why) => of(3, change, why),
             SlotReport::Saved(change) => of(4, change, 0),
             SlotReport::Restored(change) => of(5, change, 0),
+            SlotReport::Update { change, from, trial } => {
+                [6, change.slot.into(), change.load.into(), from.into(), trial.into()]
+            }
+            SlotReport::Settle(change) => of(7, change, 0),
+            SlotReport::Ask(change) => of(8, change, 0),
         }
     }
 
@@ -187,6 +215,12 @@ impl SlotReport {
             3 => Some(SlotReport::Refused(change, u8::try_from(third).ok()?)),
             4 => Some(SlotReport::Saved(change)),
             5 => Some(SlotReport::Restored(change)),
+            6 => {
+                let (from, trial) = (u16::try_from(third).ok()?, u32::try_from(fourth).ok()?);
+                Some(SlotReport::Update { change, from, trial })
+            }
+            7 => Some(SlotReport::Settle(change)),
+            8 => Some(SlotReport::Ask(change)),
             _ => None,
         }
     }
@@ -201,13 +235,15 @@ mod tests {
         let change = SlotChange { slot: 3, load: 513 };
         let task = SlotReport::Task { task: 300, execution: 1, period: u64::MAX, deadline: 7, priority: u32::MAX };
         let kept = [SlotReport::Saved(change), SlotReport::Restored(change)];
+        let update = SlotReport::Update { change, from: 300, trial: u32::MAX };
+        let updates = [update, SlotReport::Settle(change), SlotReport::Ask(change)];
         let others = [task, SlotReport::Loaded(change), SlotReport::Unloaded(change), SlotReport::Refused(change, 9)];
-        for report in others.into_iter().chain(kept) {
+        for report in others.into_iter().chain(kept).chain(updates) {
             assert_eq!(SlotReport::of(report.words()), Some(report));
         }
-        for words in
-            [[6, 0, 0, 0, 0], [1, 1 << 16, 0, 0, 0], [1 << 24, 0, 0, 0, 0], [3, 0, 0, 256, 0], [0, 0, 0, 0, 1 << 32]]
-        {
+        let unknown = [[9, 0, 0, 0, 0], [1, 1 << 16, 0, 0, 0], [1 << 24, 0, 0, 0, 0]];
+        let wide = [[3, 0, 0, 256, 0], [0, 0, 0, 0, 1 << 32], [6, 0, 0, 1 << 16, 0], [6, 0, 0, 0, 1 << 32]];
+        for words in unknown.into_iter().chain(wide) {
             assert_eq!(SlotReport::of(words), None, "{words:?}");
         }
     }

@@ -65,6 +65,8 @@ pub struct Request<'a> {
     pub told: &'a [(usize, Vec<u8>)],
     /// What a program in each slot is given, in the order of [`System::slots`].
     pub slots: &'a [SlotSupply],
+    /// Of each update, in the order of [`System::loads`]: jobs of the loader from its hand-over to the end of its trial.
+    pub trials: &'a [u64],
 }
 
 /// A scheduler below the root's, with a plan of its own.

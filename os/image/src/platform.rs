@@ -71,7 +71,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, request: &Request) -> 
     }
     if let Some((place, _)) = system.loader() {
         let number = parts.numbers[place];
-        let bytes = slots::table(system, &parts.numbers, request.slots, &layout.colouring.windows);
+        let bytes = slots::table(system, &parts.numbers, (request.slots, request.trials), &layout.colouring.windows);
         placed.told[number] = bytes.len() as u64;
         let memory = layout.in_place(&bytes);
         layout.map(number as u32, memory, TOLD, 0);

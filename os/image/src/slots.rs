@@ -53,7 +53,13 @@ pub(crate) fn fits(system: &System, supplies: &[SlotSupply]) -> Result<(), Image
 }
 
 /// What the loader is told: see [`tactus_abi::slot`]. `numbers`: those of the user's components, by their places; `colours`: of their windows.
-pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply], colours: &[u64]) -> Vec<u8> {
+pub(crate) fn table(
+    system: &System,
+    numbers: &[usize],
+    (supplies, trials): (&[SlotSupply], &[u64]),
+    colours: &[u64],
+) -> Vec<u8> {
+    let mut settles_after = trials.iter().copied();
     let (mut keys, mut rights): (Vec<u8>, Vec<RightCard>) = (Vec::new(), Vec::new());
     let mut cards = Vec::new();
     for (slot, supply) in system.slots.iter().zip(supplies) {
@@ -99,15 +105,25 @@ pub(crate) fn table(system: &System, numbers: &[usize], supplies: &[SlotSupply],
             what: load::LOAD,
             offset: fixed as u64,
             bytes: 0,
+            settles_after: 0,
+            other: 0,
+            trial: 0,
+            state: label(""),
         };
+        if let LoadKind::Update { other, state, trial, .. } = &load.what {
+            (card.what, card.other, card.trial) = (load::UPDATE, *other as u32, *trial);
+            (card.state, card.settles_after) = (label(state), settles_after.next().unwrap_or(0));
+        }
         match &load.what {
             LoadKind::Unload => card.what = load::UNLOAD,
             LoadKind::Save => card.what = load::SAVE,
             LoadKind::Restore => card.what = load::RESTORE,
-            LoadKind::Load { bytes, .. } => {
+            LoadKind::Load { bytes, .. } | LoadKind::Update { bytes, .. } => {
                 // What comes several times lies there once.
                 let same = system.loads.iter().zip(&loads).find_map(|(other, card)| match &other.what {
-                    LoadKind::Load { bytes: other, .. } if other == bytes => Some(*card),
+                    LoadKind::Load { bytes: other, .. } | LoadKind::Update { bytes: other, .. } if other == bytes => {
+                        Some(*card)
+                    }
                     _ => None,
                 });
                 let at = same.map_or_else(

@@ -267,7 +267,17 @@ stored!(SlotCard {
     first_thread: u32,
     reserved: u32,
 });
-stored!(LoadCard { at: u64, slot: u32, what: u32, offset: u64, bytes: u64 });
+stored!(LoadCard {
+    at: u64,
+    slot: u32,
+    what: u32,
+    offset: u64,
+    bytes: u64,
+    settles_after: u64,
+    other: u32,
+    trial: u32,
+    state: Label,
+});
 stored!(RightCard { name: Label });
 stored!(BufferCard {
     name: Name,

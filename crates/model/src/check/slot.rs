@@ -3,6 +3,8 @@
 //! A slot is written out before all else is checked: it becomes a component without a program and tasks that are reserved in its server.
 //! So they obey the rules that hold for all components and tasks. What slots need beyond these is here.
 
+mod update;
+
 use super::names::check_name;
 use crate::draft::{
     At, Draft, DraftComponent, DraftExecution, DraftLoad, DraftLoadKind, DraftServer, DraftSlot, DraftTask, Given,
@@ -289,6 +291,7 @@ pub(super) fn resolve(
     let mut loads: Vec<Load> = draft.loads.iter().filter_map(|it| load(it, draft, duration, out)).collect();
     loads.sort_by_key(|load| (load.at, load.line));
     snapshots(&loads, draft, out);
+    update::order(&loads, draft, out);
     (slots, loads)
 }
 
@@ -407,9 +410,28 @@ fn load(load: &DraftLoad, draft: &Draft, duration: Duration, out: &mut Collector
         out.out_of_range(at.place, &load.subject, "at", at.value, limit, "ask for it earlier");
         return None;
     }
-    let name = load.slot.get()?;
-    let named = |slot: &DraftSlot| slot.name.get().is_some_and(|it| it.value == name.value);
-    let Some(slot) = draft.slots.iter().position(named) else {
+    if let DraftLoadKind::Update(package, update) = &load.what {
+        let update = update::update(load, (package, update), draft, out)?;
+        return Some(Load { at: at.value, line: load.place.line, ..update });
+    }
+    let slot = named(load.slot.get()?, load, draft, out)?;
+    let what = match &load.what {
+        DraftLoadKind::Unload => LoadKind::Unload,
+        DraftLoadKind::Save => LoadKind::Save,
+        DraftLoadKind::Restore => LoadKind::Restore,
+        DraftLoadKind::Load(package) | DraftLoadKind::Update(package, _) => {
+            let package = &package.get()?.value;
+            LoadKind::Load { path: package.path.clone(), bytes: package.bytes.clone() }
+        }
+    };
+    Some(Load { at: at.value, slot, what, line: load.place.line })
+}
+
+/// The slot of this name.
+fn named(name: &At<String>, load: &DraftLoad, draft: &Draft, out: &mut Collector) -> Option<usize> {
+    let is_it = |slot: &DraftSlot| slot.name.get().is_some_and(|it| it.value == name.value);
+    let found = draft.slots.iter().position(is_it);
+    if found.is_none() {
         let kept = matches!(load.what, DraftLoadKind::Save | DraftLoadKind::Restore);
         let is_it = |it: &&DraftComponent| kept && it.name.get().is_some_and(|it| it.value == name.value);
         if let Some(component) = draft.components.iter().find(is_it) {
@@ -425,16 +447,6 @@ fn load(load: &DraftLoad, draft: &Draft, duration: Duration, out: &mut Collector
             remedy: "describe it in a [[slot]]".into(),
         };
         out.add(name.place, &load.subject, complaint);
-        return None;
-    };
-    let what = match &load.what {
-        DraftLoadKind::Unload => LoadKind::Unload,
-        DraftLoadKind::Save => LoadKind::Save,
-        DraftLoadKind::Restore => LoadKind::Restore,
-        DraftLoadKind::Load(package) => {
-            let package = &package.get()?.value;
-            LoadKind::Load { path: package.path.clone(), bytes: package.bytes.clone() }
-        }
-    };
-    Some(Load { at: at.value, slot, what, line: load.place.line })
+    }
+    found
 }

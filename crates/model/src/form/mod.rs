@@ -30,7 +30,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 23] = [
+const TOP: [&str; 24] = [
     "system",
     "policy",
     "machine",
@@ -49,6 +49,7 @@ const TOP: [&str; 23] = [
     "unload",
     "save",
     "restore",
+    "update",
     "component",
     "buffer",
     "device",
@@ -178,6 +179,9 @@ fn read_content<'a>(top: &Section<'a>, reader: &mut Reader<'_>, draft: &mut Draf
     }
     for (i, value) in each(top, reader, "restore").into_iter().enumerate() {
         draft.loads.extend(slot::restore(value, i, reader));
+    }
+    for (i, value) in each(top, reader, "update").into_iter().enumerate() {
+        draft.loads.extend(slot::update(value, i, &mut packages, reader));
     }
     for (i, value) in each(top, reader, "component").into_iter().enumerate() {
         draft.components.extend(component::read(value, i, reader));

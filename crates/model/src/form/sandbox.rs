@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::DraftSandbox;
 
-const SANDBOX: [&str; 24] = [
+const SANDBOX: [&str; 25] = [
     "name",
     "cores",
     "memory",
@@ -24,18 +24,20 @@ const SANDBOX: [&str; 24] = [
     "unload",
     "save",
     "restore",
+    "update",
     "kernel",
     "buffer",
     "device",
     "disk",
 ];
 /// What goes with no sandboxes, in one or beside them, and why.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 10] = [
     ("slot", COME_AND_GO),
     ("load", COME_AND_GO),
     ("unload", COME_AND_GO),
     ("save", COME_AND_GO),
     ("restore", COME_AND_GO),
+    ("update", COME_AND_GO),
     ("kernel", "kernels of sandboxes have no memory by colour"),
     ("buffer", "buffers are for devices, and a sandbox has none"),
     ("device", "a sandbox has no devices: what they write to memory by themselves is not held back"),

@@ -1,10 +1,10 @@
-//! `[[slot]]`, `[[load]]`, `[[unload]]`, `[[save]]` and `[[restore]]`: places for programs that come while the system runs, and what comes
-//! when.
+//! `[[slot]]`, `[[load]]`, `[[unload]]`, `[[save]]`, `[[restore]]` and `[[update]]`: places for programs that come while the system runs, and
+//! what comes when.
 
 use super::component::read_uses;
 use super::keys::{shorten, Reader, Section, Value};
 use super::platform::{strings, subject};
-use crate::draft::{At, DraftLoad, DraftLoadKind, DraftPackage, DraftSlot, Given};
+use crate::draft::{At, DraftLoad, DraftLoadKind, DraftPackage, DraftSlot, DraftUpdate, Given};
 use crate::ordinary::{read_ordinary, read_ordinary_text};
 use crate::{LARGEST_PACKAGE, MAX_LOADS};
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use tactus_package::keys::TrustedKey;
 const SLOT: [&str; 9] = ["name", "server", "memory", "heap", "tasks", "class", "uses", "keys", "older"];
 const LOAD: [&str; 3] = ["at", "slot", "package"];
 const UNLOAD: [&str; 2] = ["at", "slot"];
+const UPDATE: [&str; 5] = ["at", "slots", "package", "state", "trial"];
 /// A file of a key is hardly longer than its digits.
 const MOST_OF_KEY: u64 = 4096;
 
@@ -80,7 +81,18 @@ pub(super) fn load<'a>(
     section.require(reader, "at", "at = \"20 ms\"");
     section.require(reader, "slot", "slot = \"guest\"");
     section.require(reader, "package", "package = \"blink.package\"");
-    let package = match section.string(reader, "package", "the file of a package in quotes") {
+    let package = package(&section, index, packages, reader);
+    Some(of(section, DraftLoadKind::Load(package), reader))
+}
+
+/// The package, read once for all loads.
+fn package(
+    section: &Section<'_>,
+    index: usize,
+    packages: &mut Packages,
+    reader: &mut Reader<'_>,
+) -> Given<DraftPackage> {
+    match section.string(reader, "package", "the file of a package in quotes") {
         Given::Is(at) if index < MAX_LOADS => {
             let path = beside(reader, &at.value);
             let read = || read_ordinary(&path, LARGEST_PACKAGE).map(Arc::from);
@@ -95,8 +107,30 @@ pub(super) fn load<'a>(
             }
         }
         _ => Given::Broken,
+    }
+}
+
+/// Reads one `[[update]]`.
+pub(super) fn update<'a>(
+    value: &'a Value<'a>,
+    index: usize,
+    packages: &mut Packages,
+    reader: &mut Reader<'_>,
+) -> Option<DraftLoad> {
+    let section = reader.open(value, format!("update number {}", index + 1), &UPDATE)?;
+    section.require(reader, "at", "at = \"20 ms\"");
+    section.require(reader, "slots", "slots = [\"left\", \"right\"]");
+    section.require(reader, "package", "package = \"blink-2.package\"");
+    section.require(reader, "state", "state = \"keep\", a service that both slots use");
+    section.require(reader, "trial", "trial = 20");
+    let slots = strings(&section, reader, "slots", "the names of two slots like [\"left\", \"right\"]");
+    let update = DraftUpdate {
+        slots,
+        state: section.string(reader, "state", "the name of a service in quotes"),
+        trial: section.integer(reader, "trial", "a whole number of jobs"),
     };
-    Some(of(section, DraftLoadKind::Load(package), reader))
+    let package = package(&section, index, packages, reader);
+    Some(of(section, DraftLoadKind::Update(package, update), reader))
 }
 
 /// Reads one `[[unload]]`.

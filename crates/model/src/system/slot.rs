@@ -80,6 +80,20 @@ pub enum LoadKind {
     Save,
     /// The program that was saved last is to go on.
     Restore,
+    /// A new version of the program in this slot or in the other one of a pair is to be loaded into that of the two that is empty, and to
+    /// take over.
+    Update {
+        /// The file of the package.
+        path: PathBuf,
+        /// Its contents.
+        bytes: Arc<[u8]>,
+        /// The other slot, by its place in [`System::slots`](crate::System::slots).
+        other: usize,
+        /// The service that keeps the state of both, by the name that both slots have for it.
+        state: String,
+        /// Jobs of the new version that must be good.
+        trial: u32,
+    },
 }
 
 impl crate::System {

@@ -104,6 +104,7 @@ pub fn slot() -> Slot<'static> {
         order: Order::EarliestDeadline,
         cost_of_job: Duration::from_micros(10),
         least_sequence_number: 7,
+        replaces: None,
     }
 }
 

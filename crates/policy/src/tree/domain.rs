@@ -180,7 +180,13 @@ impl Domain {
         if self.changes.is_some() {
             self.reconfigure(&mut records);
         }
+        if self.slots.is_some() {
+            self.carry_on_update(&mut records);
+        }
         self.fall_due(me, &mut records);
+        // What was dropped does not go on.
+        let tasks = &self.tasks;
+        let unfinished = unfinished.filter(|(place, job)| tasks[*place].pending > 0 && tasks[*place].job == *job);
         let decision = self.decide(me, unfinished, ticket, &mut records);
         for other in given.iter() {
             records.core(EventKind::Notify, u64::from(other.0));
@@ -254,7 +260,10 @@ impl Domain {
         let holds = self.resources.as_ref().is_some_and(|resources| resources.holds(place));
         let task = &mut self.tasks[place];
         let looked_at = task.is_looked_at();
+        let fails = self.slots.is_some() && self.look_at_trial(place, event, now);
+        let task = &mut self.tasks[place];
         let goes_on = match event {
+            _ if fails => false,
             Event::Complete => {
                 task.complete(records);
                 // The next one finds nothing left of this period's budget.
@@ -300,7 +309,7 @@ impl Domain {
         // Only these change what is due for the task whether or not it runs.
         let task = &self.tasks[place];
         let by_event = matches!(event, Event::Remove | Event::Wait | Event::Signal);
-        if by_event || looked_at || task.overrun == Overrun::Kill || task.proxy {
+        if by_event || looked_at || task.overrun == Overrun::Kill || task.proxy || task.watched {
             self.plan_event(place);
         }
         if event == Event::Complete && !self.successors.is_empty() {

@@ -50,6 +50,10 @@ impl Domain {
     pub(super) fn make_due(&mut self, me: usize, now: Instant, records: &mut Recorder) {
         while let Some(due) = self.due.peek().filter(|due| due.time() <= now) {
             let place = due.place();
+            if self.tasks[place].misses_at(due.time()) {
+                self.fail_trial(records);
+                continue;
+            }
             if self.tasks[place].wake_is_due(due.time()) {
                 self.tasks[place].wake_up(records);
             } else if self.tasks[place].would_be_left_out() && self.runs_elsewhere(me, place).is_some() {

@@ -34,6 +34,7 @@ mod short_way;
 mod slots;
 mod task_state;
 mod timetable;
+mod update;
 mod windows;
 mod yielding;
 
@@ -320,6 +321,13 @@ impl Policy for Servers {
             (Input::Section { held, since }, Home::Own(domain)) => domain.enter_sections(held, since),
             // A core with a child scheduler shares no queue, nor does one with resources.
             (Input::Sleep { .. } | Input::Section { .. }, Home::Shared(_)) => {}
+        }
+    }
+
+    fn is_loaded(&self, core: &mut Core, slot: u16) -> bool {
+        match &mut core.home {
+            Home::Own(domain) => domain.is_loaded(slot),
+            Home::Shared(place) => self.domains[*place].lock(&mut core.order).is_loaded(slot),
         }
     }
 

@@ -19,6 +19,7 @@ use crate::{PolicyConfig, PolicyConfigError, SlotAction};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
+use tactus_record::SlotSwitch;
 use tactus_task::{Overrun, Release};
 use tactus_time::{Duration, Instant, TaskId};
 
@@ -58,21 +59,38 @@ impl SlotTasks {
 /// The slots of one domain.
 pub(super) struct Slots {
     /// By number; those of other domains have no tasks here.
-    list: Vec<Slot>,
+    pub(super) list: Vec<Slot>,
     /// By index in the domain: what the task is to have when the program comes that is loaded.
-    told: Vec<Option<Values>>,
+    pub(super) told: Vec<Option<Values>>,
     /// What was done, by the number of the slot.
     done: Option<(usize, SlotAction)>,
+    /// One that is under way.
+    pub(super) update: Option<Update>,
 }
 
 /// One slot.
-struct Slot {
+pub(super) struct Slot {
     /// Its tasks by index in the domain.
-    tasks: Range<usize>,
+    pub(super) tasks: Range<usize>,
     /// Whether a program is in it.
-    loaded: bool,
+    pub(super) loaded: bool,
+    /// Which of them its program has, as bits.
+    pub(super) active: u32,
     /// How long each of them had until its next release when the program was saved; nothing of those that it did not use.
     saved: Vec<Option<Duration>>,
+}
+
+/// An update that is under way.
+pub(super) struct Update {
+    /// The slots, by number: the old version's, the new one's.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Jobs that must be good yet.
+    pub(super) trial: u32,
+    /// What became of it so far; nothing until the new version takes over.
+    pub(super) state: Option<SlotSwitch>,
+    /// That it has failed, which nothing was done about yet.
+    pub(super) failed: Option<SlotSwitch>,
 }
 
 /// Gives the domain its slots.
@@ -80,7 +98,7 @@ pub(super) fn attach(domain: &mut Domain, all: &ReconfigurableTree) {
     let of = |slot: &SlotTasks| {
         let first = domain.tasks.iter().position(|task| task.id == slot.first);
         let tasks = first.map_or(0..0, |first| first..first + usize::from(slot.tasks));
-        Slot { saved: alloc::vec![None; tasks.len()], tasks, loaded: false }
+        Slot { saved: alloc::vec![None; tasks.len()], tasks, loaded: false, active: 0 }
     };
     let list: Vec<Slot> = all.slots.iter().map(of).collect();
     if list.iter().any(|slot| !slot.tasks.is_empty()) {
@@ -88,7 +106,7 @@ pub(super) fn attach(domain: &mut Domain, all: &ReconfigurableTree) {
             domain.tasks[task].set_in_slot();
         }
         let told = alloc::vec![None; domain.tasks.len()];
-        domain.slots = Some(Box::new(Slots { list, told, done: None }));
+        domain.slots = Some(Box::new(Slots { list, told, done: None, update: None }));
     }
 }
 
@@ -115,14 +133,15 @@ impl Domain {
     #[cold]
     pub(super) fn change_slot(&mut self, me: usize, records: &mut Recorder) {
         let Some(mut slots) = self.slots.take() else { return };
-        let Slots { list, told, done } = &mut *slots;
+        let Slots { list, told, done, .. } = &mut *slots;
+        let (number, mut updates) = (done.as_ref().map_or(0, |(slot, _)| *slot), None);
         let action = done.take().and_then(|(slot, action)| Some((list.get_mut(slot)?, action)));
         if let Some((slot, action)) = action {
             let here = slot.tasks.clone().next().is_some_and(|task| self.vps[self.home(task)].core == me);
             match action {
                 SlotAction::Load | SlotAction::Restore if here && !slot.loaded => {
-                    slot.loaded = true;
-                    for (task, saved) in slot.tasks.clone().zip(&slot.saved) {
+                    (slot.loaded, slot.active) = (true, 0);
+                    for (n, (task, saved)) in slot.tasks.clone().zip(&slot.saved).enumerate() {
                         let after = match action {
                             SlotAction::Restore => *saved,
                             _ => Some(Duration::ZERO),
@@ -133,6 +152,7 @@ impl Domain {
                             _ => told[task],
                         };
                         if let (Some(values), Some(after)) = (values, after) {
+                            slot.active |= 1 << n;
                             self.tasks[task].load(values, records.now.saturating_add(after));
                             self.plan_event(task);
                         }
@@ -149,15 +169,27 @@ impl Domain {
                         self.plan_event(task);
                     }
                 }
+                SlotAction::Update { .. } | SlotAction::Settle if here => updates = Some(action),
                 SlotAction::Load
                 | SlotAction::Restore
                 | SlotAction::Unload
                 | SlotAction::Save
+                | SlotAction::Update { .. }
+                | SlotAction::Settle
                 | SlotAction::Refuse(_) => {}
             }
         }
-        told.fill(None);
         self.slots = Some(slots);
+        match updates {
+            Some(SlotAction::Update { from, trial }) => {
+                self.begin_update((usize::from(from), number), trial, records.now);
+            }
+            Some(SlotAction::Settle) => self.settle_update(records),
+            _ => {}
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.told.fill(None);
+        }
     }
 }
 
@@ -178,10 +210,18 @@ impl TaskState {
     }
 
     /// It releases nothing any more, and what it released is dropped.
-    fn unload(&mut self, records: &mut Recorder) {
+    pub(super) fn unload(&mut self, records: &mut Recorder) {
         if self.pending > 0 {
             self.drop_all(records);
         }
+        (self.until, self.watched) = (Instant::ZERO, false);
+    }
+
+    /// It has these values, and releases nothing yet.
+    pub(super) fn prepare(&mut self, values: Values, now: Instant) {
+        self.set_values(values);
+        self.removed = false;
+        self.begin_again(now);
         self.until = Instant::ZERO;
     }
 }

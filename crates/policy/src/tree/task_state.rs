@@ -70,6 +70,8 @@ pub(crate) struct TaskState {
     pub(super) proxy: bool,
     /// It is one of a slot: programs that come and go bring its values.
     in_slot: bool,
+    /// A deadline that it misses ends the trial of its program.
+    pub(super) watched: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
     /// The end of the job that is to be killed, or the release that is left out if the job does not end before, is the business of the
@@ -132,6 +134,7 @@ impl TaskState {
             offset: task.offset,
             proxy: false,
             in_slot: false,
+            watched: false,
             arrivals,
             left_to_core: false,
             // One that is held to a budget of each period has no arrivals.
@@ -291,6 +294,9 @@ impl TaskState {
         if self.overrun == Overrun::Kill && self.pending > 0 && !self.left_to_core {
             at = at.min(self.due());
         }
+        if self.watched && self.pending > 0 {
+            at = at.min(self.due());
+        }
         if let Some(until) = self.waits_until {
             at = at.min(until);
         }
@@ -314,6 +320,30 @@ impl TaskState {
         let is = self.left_to_core && self.would_be_left_out();
         self.left_to_core &= !is;
         is
+    }
+
+    /// Whether the oldest unfinished job of a program on trial is not complete at its deadline.
+    pub(super) fn misses_at(&self, at: Instant) -> bool {
+        self.watched && self.pending > 0 && self.due() <= at
+    }
+
+    /// Whether the oldest unfinished job has taken longer than is assumed.
+    pub(super) fn has_overrun(&self) -> bool {
+        self.charged > self.wcet
+    }
+
+    /// When its next job is due; now, if it was removed some time ago.
+    pub(super) fn next_due(&self, ago: bool, now: Instant) -> Instant {
+        if self.removed && ago {
+            now
+        } else {
+            self.next
+        }
+    }
+
+    /// It releases its next job then, and goes on from there.
+    pub(super) fn take_over(&mut self, next: Instant, watched: bool) {
+        (self.until, self.next, self.watched) = (Instant::NEVER, next, watched);
     }
 
     /// Whether the job is to be killed and its time has come.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tactus_record::SlotRefusal;
-use tactus_task::{SlotTaskValues, SlotTold};
+use tactus_task::{SlotTaskValues, SlotTold, SlotTrial};
 use tactus_time::{Duration, TaskId};
 use tactus_trace::{LoadView, SlotView};
 
@@ -36,6 +36,13 @@ enum Told {
     Restored(Vec<Task>),
     /// The number of the reason.
     Refused(u8),
+    Update {
+        other: u16,
+        first_of_other: u16,
+        trial: u32,
+        settles_after: u64,
+        tasks: Vec<Task>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,6 +75,13 @@ pub(super) fn store(slot: &SlotView) -> Stored {
             SlotTold::Saved(tasks) => Told::Saved(tasks.iter().map(task).collect()),
             SlotTold::Restored(tasks) => Told::Restored(tasks.iter().map(task).collect()),
             SlotTold::Refused(why) => Told::Refused(*why as u8),
+            SlotTold::Update(it) => Told::Update {
+                other: it.other,
+                first_of_other: it.first_of_other.0,
+                trial: it.trial,
+                settles_after: it.settles_after,
+                tasks: it.tasks.iter().map(task).collect(),
+            },
         },
         program: it.program.clone(),
         tasks: it.tasks.clone(),
@@ -112,6 +126,14 @@ pub(super) fn restore(stored: Stored, tasks: usize) -> Result<SlotView, String> 
                 Told::Saved(tasks) => SlotTold::Saved(all(&tasks)?),
                 Told::Restored(tasks) => SlotTold::Restored(all(&tasks)?),
                 Told::Unloaded => SlotTold::Unloaded,
+                Told::Update { other, first_of_other, trial, settles_after, tasks: of } => {
+                    if usize::from(first_of_other) + of.len() > tasks {
+                        return Err(wrong("the other slot of a pair has a task that is not there"));
+                    }
+                    let first_of_other = TaskId(first_of_other);
+                    let of = of.iter().map(task).collect::<Result<_, String>>()?;
+                    SlotTold::Update(SlotTrial { other, first_of_other, trial, settles_after, tasks: of, fault: None })
+                }
                 Told::Refused(why) => {
                     SlotTold::Refused(SlotRefusal::from_u8(why).ok_or_else(|| wrong("a reason that is not there"))?)
                 }

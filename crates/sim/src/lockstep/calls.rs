@@ -2,7 +2,7 @@
 
 use super::report::{Disagreement, What};
 use tactus_policy::{Input, Sections, SlotAction, Values};
-use tactus_record::{EntryReason, EventKind, InputKind, Record, SlotRefusal, SlotValue};
+use tactus_record::{EntryReason, EventKind, InputKind, Record, SlotRefusal, SlotUpdate, SlotValue};
 use tactus_task::EventCall;
 use tactus_time::{CoreId, Duration, Instant};
 use tactus_trace::Trace;
@@ -97,6 +97,11 @@ impl SlotValues {
             }
             (EventKind::SlotLoaded, _) => slot(if r.level == 0 { SlotAction::Load } else { SlotAction::Restore }),
             (EventKind::SlotUnloaded, _) => slot(if r.level == 0 { SlotAction::Unload } else { SlotAction::Save }),
+            (EventKind::SlotUpdate, _) => {
+                let SlotUpdate { load, from, trial } = SlotUpdate::of(r.arg);
+                let action = if r.level == 0 { SlotAction::Update { from, trial } } else { SlotAction::Settle };
+                Some(Input::Slot { slot: r.job as u16, load, action })
+            }
             (EventKind::SlotRefused, _) => slot(SlotAction::Refuse(SlotRefusal::from_u8(r.level)?)),
             _ => None,
         }

@@ -27,5 +27,6 @@ mod schedules;
 mod services;
 mod slots;
 mod threads;
+mod updates;
 mod waits;
 mod yielding;

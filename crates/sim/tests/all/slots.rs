@@ -19,7 +19,7 @@ use tactus_time::{Duration, TaskId};
 use tactus_trace::{LoadFate, Summary, Trace, Verdict};
 
 /// A program with this number of pages of code.
-fn program(pages: usize) -> Vec<u8> {
+pub(super) fn program(pages: usize) -> Vec<u8> {
     let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let halves = |file: &mut Vec<u8>, all: &[u16]| all.iter().for_each(|it| file.extend(it.to_le_bytes()));
     let words = |file: &mut Vec<u8>, all: &[u64]| all.iter().for_each(|it| file.extend(it.to_le_bytes()));
@@ -33,7 +33,7 @@ fn program(pages: usize) -> Vec<u8> {
     file
 }
 
-fn signer() -> SigningKey {
+pub(super) fn signer() -> SigningKey {
     SigningKey::from_seed([9; 32]).expect("a seed")
 }
 
@@ -286,7 +286,7 @@ fn one(seed: u64, seen: &mut Seen) -> Result<(), String> {
                 let why = load.why.clone().unwrap_or_default();
                 *seen.reasons.entry(why.split([':', '(']).next().unwrap_or_default().into()).or_default() += 1;
             }
-            LoadFate::Pending => {}
+            LoadFate::Pending | LoadFate::Updated | LoadFate::WentBack => {}
         }
     }
     if !check.accepted {
@@ -456,7 +456,7 @@ fn switch_admission_off(system: &System, plan: &mut RunPlan) -> Vec<bool> {
         match planned.told {
             SlotTold::Loaded(_) | SlotTold::Restored(_) => *full = true,
             SlotTold::Unloaded | SlotTold::Saved(_) => *full = false,
-            SlotTold::Refused(_) => {}
+            SlotTold::Refused(_) | SlotTold::Update(_) => {}
         }
     }
     for load in plan.view.slots.iter_mut().flat_map(|slot| &mut slot.loads) {

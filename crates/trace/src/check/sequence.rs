@@ -5,7 +5,7 @@ use crate::jobs::UNLOADED;
 use crate::order::in_order;
 use crate::Trace;
 use std::collections::HashMap;
-use tactus_record::{EventKind, Record};
+use tactus_record::{EventKind, Record, SlotSwitch};
 use tactus_time::{CoreId, Instant, TaskId};
 
 type Name = (TaskId, u32);
@@ -32,6 +32,7 @@ pub fn sequence(trace: &Trace) -> Vec<Violation> {
         cores: vec![None; trace.cores.len()],
         open: HashMap::new(),
         completed: HashMap::new(),
+        gone: vec![Vec::new(); trace.cores.len()],
         found: Vec::new(),
     };
     in_order(trace, |r| walk.step(r));
@@ -46,6 +47,8 @@ struct Walk {
     open: HashMap<TaskId, Vec<u32>>,
     /// When and where a job of the task was last completed.
     completed: HashMap<TaskId, (Instant, CoreId)>,
+    /// On each core, in the decision under way: the jobs that ran and were dropped with their program.
+    gone: Vec<Vec<Record>>,
     found: Vec<Violation>,
 }
 
@@ -65,6 +68,18 @@ impl Walk {
         let Some(has) = self.cores.get(r.core.index()).copied() else {
             return self.wrong(r, format!("core {} does not exist", r.core));
         };
+        match r.kind {
+            // A version that gives way goes in the middle of a job, if that one is late.
+            EventKind::SlotSwitched if SlotSwitch::from_u8(r.level).is_some_and(SlotSwitch::is_back) => {
+                self.gone[r.core.index()].retain(|gone| gone.time != r.time);
+            }
+            EventKind::Leave => {
+                for gone in std::mem::take(&mut self.gone[r.core.index()]) {
+                    self.wrong(&gone, "is dropped with its program while it runs, and no update ends".into());
+                }
+            }
+            _ => {}
+        }
         let Some(task) = r.task else {
             match r.kind {
                 EventKind::Idle | EventKind::Leave if has.is_some_and(|h| !self.without_budget(h, r.time)) => {
@@ -143,8 +158,14 @@ impl Walk {
                 self.leave(r.core, name);
             }
             EventKind::Dropped if r.arg == UNLOADED => {
-                if !matches!(self.jobs.get(&name), Some(State::Ready | State::Preempted(..) | State::Asleep(_))) {
-                    self.wrong(r, "is dropped with its program where it does not wait for a core".into());
+                let waits =
+                    matches!(self.jobs.get(&name), Some(State::Ready | State::Preempted(..) | State::Asleep(_)));
+                let runs = matches!(self.jobs.get(&name), Some(State::Running(core)) if *core == r.core);
+                if runs {
+                    self.gone[r.core.index()].push(*r);
+                    self.leave(r.core, name);
+                } else if !waits {
+                    self.wrong(r, "is dropped with its program where it neither waits for a core nor runs".into());
                 }
                 for job in self.open.remove(&task).unwrap_or_default() {
                     self.jobs.insert((task, job), State::Done);

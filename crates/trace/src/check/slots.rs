@@ -5,18 +5,24 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::view::{LoadView, SlotView, Trace, View};
 use std::collections::HashMap;
-use tactus_record::{EntryReason, EventKind, Record, SlotRefusal, SlotValue};
-use tactus_task::SlotTold;
+use tactus_record::{EntryReason, EventKind, Record, SlotRefusal, SlotUpdate, SlotValue};
+use tactus_task::{SlotTaskValues, SlotTold};
 use tactus_time::{CoreId, Instant, TaskId};
 
 /// Every record of slots is that of the next load or unload of the plan, in the loader's job that the plan says; nothing else tells of
 /// slots, and none that should have come is missing.
 pub fn slots(view: &View, trace: &Trace) -> Vec<Violation> {
-    let mut all: Vec<(&SlotView, usize, &LoadView)> = Vec::new();
+    let mut all: Vec<Report> = Vec::new();
     for (n, slot) in view.slots.iter().enumerate() {
-        all.extend(slot.loads.iter().map(|load| (slot, n, load)));
+        for load in &slot.loads {
+            all.push(Report { slot, number: n, load, settles: false, job: load.job });
+            if let SlotTold::Update(trial) = &load.told {
+                let job = load.job.saturating_add(trial.settles_after);
+                all.push(Report { slot, number: n, load, settles: true, job });
+            }
+        }
     }
-    all.sort_by_key(|(.., load)| load.number);
+    all.sort_by_key(|it| (it.load.number, it.settles));
     let mut walk = Walk {
         all,
         next: 0,
@@ -31,9 +37,21 @@ pub fn slots(view: &View, trace: &Trace) -> Vec<Violation> {
     walk.found
 }
 
+/// A report of the loader's that is planned.
+#[derive(Clone, Copy)]
+struct Report<'v> {
+    slot: &'v SlotView,
+    number: usize,
+    load: &'v LoadView,
+    /// Whether it ends the trial of an update.
+    settles: bool,
+    /// In which job of the loader.
+    job: u64,
+}
+
 struct Walk<'v> {
-    /// Slot, its number, what is planned; in order.
-    all: Vec<(&'v SlotView, usize, &'v LoadView)>,
+    /// In order.
+    all: Vec<Report<'v>>,
     next: usize,
     /// What was told of tasks since the last load.
     told: Vec<(TaskId, u8, u64)>,
@@ -57,7 +75,9 @@ impl Walk<'_> {
             EventKind::Enter => _ = self.entered.insert(r.core, (r.level, r.task, r.job)),
             EventKind::Complete => _ = r.task.map(|task| self.ended.insert(task, (r.job, r.time))),
             EventKind::SlotTask => self.told.extend(r.task.map(|task| (task, r.level, r.arg))),
-            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => self.load(r),
+            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused | EventKind::SlotUpdate => {
+                self.load(r)
+            }
             _ => {}
         }
     }
@@ -68,28 +88,44 @@ impl Walk<'_> {
             self.off_plan = true;
             return;
         }
-        let Some((slot, number, planned)) = self.all.get(self.next).copied() else {
+        let Some(Report { slot, number, load: planned, settles, job }) = self.all.get(self.next).copied() else {
             return self.wrong(r, format!("load {} of slot {} is not planned", r.arg, r.job));
         };
         self.next += 1;
         if self.off_plan {
             return;
         }
-        if (r.job as usize, r.arg) != (number, planned.number as u64) {
+        // Into which slot of a pair an update goes, the run tells.
+        let (number, arg, is_other) = match &planned.told {
+            SlotTold::Update(trial) => {
+                let is_other = r.job == u32::from(trial.other);
+                let (to, from) = if is_other { (trial.other, number as u16) } else { (number as u16, trial.other) };
+                let (from, jobs) = if settles { (0, 0) } else { (from, trial.trial) };
+                let said = SlotUpdate { load: planned.number as u16, from, trial: jobs };
+                let place = if settles { number } else { usize::from(to) };
+                (place, said.arg(), is_other)
+            }
+            _ => (number, planned.number as u64, false),
+        };
+        if (r.job as usize, r.arg) != (number, arg) {
             self.wrong(
                 r,
                 format!("load {} of slot {} comes where {} of {number} should", r.arg, r.job, planned.number),
             );
         }
+        let brought = |tasks: Vec<SlotTaskValues>| -> Vec<(TaskId, u8, u64)> {
+            let values = tasks.into_iter().flat_map(|it| {
+                let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
+                let values = [execution, period, deadline, u64::from(it.priority)];
+                SlotValue::ALL.into_iter().zip(values).map(move |(which, value)| (it.task, which as u8, value))
+            });
+            values.collect()
+        };
         let expected: (EventKind, u8, Vec<(TaskId, u8, u64)>) = match &planned.told {
-            SlotTold::Loaded(tasks) | SlotTold::Restored(tasks) => {
-                let values = tasks.iter().flat_map(|it| {
-                    let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
-                    let values = [execution, period, deadline, u64::from(it.priority)];
-                    SlotValue::ALL.into_iter().zip(values).map(|(which, value)| (it.task, which as u8, value))
-                });
-                (EventKind::SlotLoaded, u8::from(matches!(planned.told, SlotTold::Restored(_))), values.collect())
-            }
+            SlotTold::Loaded(tasks) => (EventKind::SlotLoaded, 0, brought(tasks.clone())),
+            SlotTold::Restored(tasks) => (EventKind::SlotLoaded, 1, brought(tasks.clone())),
+            SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, Vec::new()),
+            SlotTold::Update(trial) => (EventKind::SlotUpdate, 0, brought(trial.tasks_in(is_other).collect())),
             SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),
             SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, Vec::new()),
             SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, Vec::new()),
@@ -113,16 +149,16 @@ impl Walk<'_> {
             self.wrong(r, format!("load {} brings other values than its package", r.arg));
         }
         let by = self.entered.get(&r.core).copied();
-        let right = (EntryReason::Slot as u8, Some(slot.loader), u32::try_from(planned.job).unwrap_or(u32::MAX));
+        let right = (EntryReason::Slot as u8, Some(slot.loader), u32::try_from(job).unwrap_or(u32::MAX));
         if by != Some(right) {
-            self.wrong(r, format!("load {} is not told by job {} of the loader", r.arg, planned.job));
+            self.wrong(r, format!("load {} is not told by job {job} of the loader", planned.number));
         }
     }
 
     /// Whether the record says that the program which was to be saved last cannot be: it goes on, and the reason is told.
     fn is_unsaved(&self, r: &Record) -> bool {
         let last = self.next.checked_sub(1).and_then(|last| self.all.get(last));
-        let own = last.is_some_and(|(_, number, load)| {
+        let own = last.is_some_and(|Report { number, load, .. }| {
             (r.job as usize, r.arg) == (*number, load.number as u64) && matches!(load.told, SlotTold::Saved(_))
         });
         own && match r.kind {
@@ -139,11 +175,11 @@ impl Walk<'_> {
         if self.off_plan {
             return;
         }
-        for (slot, number, load) in self.all.split_off(self.next.min(self.all.len())) {
+        for Report { slot, number, load, job: planned, .. } in self.all.split_off(self.next.min(self.all.len())) {
             let Some((job, time)) = self.ended.get(&slot.loader).copied() else { continue };
-            if u64::from(job) >= load.job {
+            if u64::from(job) >= planned {
                 let text =
-                    format!("load {} of slot {number} was to be told by job {} and never was", load.number, load.job);
+                    format!("load {} of slot {number} was to be told by job {planned} and never was", load.number);
                 let task = Some(slot.loader);
                 self.found.push(Violation { rule: Rule::Slot, time, core: CoreId(0), task, job: Some(job), text });
             }

@@ -38,10 +38,14 @@ pub struct LoadView {
 
 impl LoadView {
     /// What the task is loaded with.
-    pub(crate) fn values(&self, task: TaskId) -> Option<&SlotTaskValues> {
+    pub(crate) fn values(&self, task: TaskId) -> Option<SlotTaskValues> {
         match &self.told {
             SlotTold::Loaded(tasks) | SlotTold::Saved(tasks) | SlotTold::Restored(tasks) => {
-                tasks.iter().find(|values| values.task == task)
+                tasks.iter().find(|values| values.task == task).copied()
+            }
+            SlotTold::Update(trial) => {
+                let mut both = trial.tasks_in(false).chain(trial.tasks_in(true));
+                both.find(|values| values.task == task)
             }
             SlotTold::Unloaded | SlotTold::Refused(_) => None,
         }

@@ -6,7 +6,7 @@ use tactus_time::Duration;
 use tactus_trace::Bound;
 
 /// Where the page on figures tells of a type: from the first of these texts to the second one.
-const PLACES: [(&str, &str, &str); 31] = [
+const PLACES: [(&str, &str, &str); 33] = [
     ("Summary", "## Names", "\n`jobs` and `total`:"),
     ("VoidBy", "| `voids` |", "\n"),
     ("VoidTask", "| `voids` |", "\n"),
@@ -26,6 +26,8 @@ const PLACES: [(&str, &str, &str); 31] = [
     ("Fate", "Each of `changes`:", "\n\n"),
     ("SlotSummary", "Each of `slots`:", "\n\n"),
     ("LoadSummary", "Each of `slots`:", "\n\n"),
+    ("UpdateSummary", "Each of `slots`:", "\n\n"),
+    ("LostJob", "Each of `slots`:", "\n\n"),
     ("LoadFate", "Each of `slots`:", "\n\n"),
     ("Restart", "Each of `restarts`:", "\n\n"),
     ("DiskSummary", "Each of `disks`:", "\n\n"),

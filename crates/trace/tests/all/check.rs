@@ -4,7 +4,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tactus_record::EntryReason::*;
-use tactus_record::{EventKind, Record};
+use tactus_record::{EventKind, Record, SlotSwitch};
 use tactus_task::{Overrun, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 use tactus_trace::check::{self, InTree, Rank, Rule, ServerView, TreeView, Violation};
@@ -244,6 +244,35 @@ fn who_waits_behind_a_ghost_or_for_a_budget_waits_rightly() {
     });
     assert_eq!(check::level_order(&levels_view(), &trace, NOW), vec![]);
     assert_eq!(check::sequence(&trace), vec![]);
+}
+
+/// A job that runs is dropped with its program; what comes after it in that decision.
+fn dropped_while_it_runs(after: impl FnOnce(&mut Call)) -> Vec<Violation> {
+    let mut b = Builder::new(1);
+    b.call(0, 0, Start, |c| {
+        c.release(0, 0, 0).dispatch(0, 0);
+    });
+    b.call(0, 5, Timer, |c| {
+        c.put(EventKind::Dropped, Some(0), 0, 4, 0);
+        after(c);
+        c.idle();
+    });
+    check::sequence(&b.end(9))
+}
+
+#[test]
+fn a_job_that_runs_is_dropped_with_its_program_where_an_update_goes_back_and_nowhere_else() {
+    let switched = |switch: SlotSwitch| {
+        move |c: &mut Call| {
+            c.put(EventKind::SlotSwitched, None, 0, 0, switch as u8);
+        }
+    };
+    assert_eq!(dropped_while_it_runs(switched(SlotSwitch::Missed)), vec![]);
+    let unloaded = dropped_while_it_runs(|_| {});
+    assert!(unloaded[0].text.contains("while it runs, and no update ends"), "{unloaded:?}");
+    for other in [SlotSwitch::Over, SlotSwitch::Kept] {
+        assert_eq!(dropped_while_it_runs(switched(other)), unloaded);
+    }
 }
 
 #[test]

@@ -15,13 +15,14 @@ mod snapshot;
 #[cfg(feature = "memory-errors")]
 mod wear;
 
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use snapshot::{Restoring, Snapshot};
-use tactus_package::admission::{Order, Supply, Work};
+use tactus_package::admission::{Order, Supply, Work, MOST_TASKS};
 use tactus_package::keys::TrustedKey;
-use tactus_package::load::{unload_step, Loading, Step, UnloadStep};
+use tactus_package::load::{unload_step, Loading, Step, UnloadStep, PAGES};
 use tactus_package::manifest::{Manifest, Right, RightKind, MOST_RIGHTS};
 use tactus_package::program::Program;
-use tactus_package::slot::Slot;
+use tactus_package::slot::{Replaced, Slot};
 use tactus_package::snapshot::Seal;
 use tactus_record::SlotRefusal;
 use tactus_rt::abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
@@ -52,6 +53,22 @@ struct Filled {
     snapshot: Snapshot,
     /// The least sequence number that it accepts.
     least: u64,
+    /// How many tasks the program has, and their periods (ns).
+    tasks: usize,
+    periods: &'static [AtomicU64; MOST_TASKS],
+}
+
+/// By slot: the periods of its program's tasks. Beside the loader, which is made on a stack that has no room for them.
+static PERIODS: [[AtomicU64; MOST_TASKS]; MOST_SLOTS] =
+    [const { [const { AtomicU64::new(0) }; MOST_TASKS] }; MOST_SLOTS];
+
+/// Which slots a load is about.
+#[derive(Clone, Copy)]
+struct Target {
+    /// The one that the program comes into, or goes from.
+    slot: usize,
+    /// The one of the program that it is to replace.
+    from: Option<usize>,
 }
 
 /// What is under way.
@@ -64,6 +81,10 @@ enum Doing {
     /// Steps taken so far.
     Save(u64),
     Restore(Restoring),
+    /// A new version is on trial for this number of jobs yet.
+    Trial(Target, u64),
+    /// The program that is not in use any more is given back: steps taken so far.
+    GiveBack(Target, u64),
     /// The kernel did not do what was asked, and this is why: this number of pages of the program is still to be taken back.
     Abandon(u64, SlotRefusal),
 }
@@ -93,27 +114,40 @@ impl From<Error> for Failed {
 
 impl Loader {
     fn new() -> Loader {
-        let filled = || Filled { program: None, package: &[], snapshot: Snapshot::NONE, least: 0 };
-        let slots = core::array::from_fn(|_| filled());
+        let slots = core::array::from_fn(|slot| Filled {
+            program: None,
+            package: &[],
+            snapshot: Snapshot::NONE,
+            least: 0,
+            tasks: 0,
+            periods: &PERIODS[slot],
+        });
         Loader { next: 0, doing: None, loading: Loading::new(&[], 0), seal: Seal::new(), slots }
     }
 
     /// Takes one step, in a job that was released then.
     fn step(&mut self, release: Instant) {
         let Some(load) = slots::loads().get(self.next) else { return };
-        let (Some(card), Some(filled)) =
-            (slots::slots().get(load.slot as usize), self.slots.get_mut(load.slot as usize))
-        else {
-            calls::give_up()
-        };
         if self.doing.is_none() && release.as_nanos() < load.at {
             return;
         }
-        let change = SlotChange { slot: load.slot as u16, load: self.next as u16 };
         let doing = match self.doing {
             Some(doing) => Ok(doing),
-            None => begin(load, filled),
+            None => self.begin(load),
         };
+        let target = self.target(load);
+        let mut periods = [Duration::ZERO; MOST_TASKS];
+        let old = target.from.and_then(|from| self.slots.get(from));
+        let replaces = old.map(|old| {
+            periods.iter_mut().zip(old.periods).for_each(|(it, ns)| *it = Duration::from_nanos(ns.load(Relaxed)));
+            Replaced { periods: &periods[..old.tasks], state: label_text(&load.state) }
+        });
+        let least = old.map_or(0, |old| old.least);
+        let (Some(card), Some(filled)) = (slots::slots().get(target.slot), self.slots.get_mut(target.slot)) else {
+            calls::give_up()
+        };
+        filled.least = filled.least.max(least);
+        let change = SlotChange { slot: load.slot as u16, load: self.next as u16 };
         let (loading, seal) = (&mut self.loading, &mut self.seal);
         let after = match doing {
             Err(why) => Err(why),
@@ -121,11 +155,17 @@ impl Loader {
                 if !begun {
                     *loading = Loading::new(slots::package(load), card.set_back);
                 }
-                load_step(loading, !begun, (card, filled), change)
+                load_step(loading, (!begun, replaces), (load, card, filled), (target, change))
             }
             Ok(Doing::Unload(step)) => Ok(unload(step, card, filled, change)),
             Ok(Doing::Save(step)) => snapshot::save(step, seal, (card, filled), change),
             Ok(Doing::Restore(restoring)) => restoring.step((loading, seal), (card, filled), change),
+            Ok(Doing::Trial(target, left)) if left > 1 => Ok(Some(Doing::Trial(target, left - 1))),
+            Ok(Doing::Trial(target, _)) => {
+                tell(SlotReport::Settle(change));
+                Ok(Some(Doing::GiveBack(target, 0)))
+            }
+            Ok(Doing::GiveBack(target, step)) => Ok(give_back(&mut self.slots, target, step, change)),
             Ok(Doing::Abandon(left, why)) => abandon(loading, (left, why), card),
         };
         match after {
@@ -137,34 +177,63 @@ impl Loader {
         }
         self.next += usize::from(self.doing.is_none());
     }
-}
 
-/// Begins a load or an unload, unless the slot is in no state for it.
-fn begin(load: &'static LoadCard, filled: &Filled) -> Result<Doing, SlotRefusal> {
-    match (load.what, &filled.program) {
-        (what::UNLOAD | what::SAVE, None) => Err(SlotRefusal::Empty),
-        (what::UNLOAD, Some(_)) => Ok(Doing::Unload(0)),
-        (what::SAVE, Some(_)) => Ok(Doing::Save(0)),
-        (_, Some(_)) => Err(SlotRefusal::Full),
-        (what::RESTORE, None) => Restoring::new(filled).map(Doing::Restore).ok_or(SlotRefusal::Unsaved),
-        (_, None) => Ok(Doing::Load(false)),
+    /// Which slots it is about: an update goes into that one of a pair that is empty.
+    fn target(&self, load: &LoadCard) -> Target {
+        let (slot, other) = (load.slot as usize, load.other as usize);
+        if load.what != what::UPDATE {
+            return Target { slot, from: None };
+        }
+        let (slot, from) = if self.is_full(load.slot) { (other, slot) } else { (slot, other) };
+        Target { slot, from: Some(from) }
+    }
+
+    fn is_full(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|it| it.program.is_some())
+    }
+
+    /// Begins what is asked for, unless the slot, or the pair, is in no state for it.
+    fn begin(&self, load: &LoadCard) -> Result<Doing, SlotRefusal> {
+        let (Some(filled), Some(_)) = (self.slots.get(load.slot as usize), self.slots.get(load.other as usize)) else {
+            return Err(SlotRefusal::Resources);
+        };
+        match (load.what, filled.program.is_some()) {
+            (what::UPDATE, first) => match (first, self.is_full(load.other)) {
+                (true, true) => Err(SlotRefusal::Full),
+                (false, false) => Err(SlotRefusal::Empty),
+                _ => Ok(Doing::Load(false)),
+            },
+            (what::UNLOAD | what::SAVE, false) => Err(SlotRefusal::Empty),
+            (what::UNLOAD, true) => Ok(Doing::Unload(0)),
+            (what::SAVE, true) => Ok(Doing::Save(0)),
+            (_, true) => Err(SlotRefusal::Full),
+            (what::RESTORE, false) => Restoring::new(filled).map(Doing::Restore).ok_or(SlotRefusal::Unsaved),
+            (_, false) => Ok(Doing::Load(false)),
+        }
     }
 }
 
 /// The next step of a load; what is under way after it.
 fn load_step(
     loading: &mut Loading<'static>,
-    first: bool,
-    (card, filled): (&'static SlotCard, &mut Filled),
-    change: SlotChange,
+    (first, replaces): (bool, Option<Replaced<'_>>),
+    (load, card, filled): (&'static LoadCard, &'static SlotCard, &mut Filled),
+    (target, change): (Target, SlotChange),
 ) -> Outcome {
-    let done = match next(loading, first, card, filled)? {
+    let done = match next(loading, (first, replaces), card, filled)? {
         None => return Ok(None),
         Some(Step::HandOver) => {
-            let done = hand_over(loading, card, filled, SlotReport::Loaded(change));
+            let report = match target.from {
+                None => SlotReport::Loaded(change),
+                Some(from) => {
+                    let change = SlotChange { slot: target.slot as u16, ..change };
+                    SlotReport::Update { change, from: from as u16, trial: load.trial }
+                }
+            };
+            let done = hand_over(loading, card, filled, report);
             if done.is_ok() {
-                filled.package = slots::loads().get(usize::from(change.load)).map_or(&[], slots::package);
-                return Ok(None);
+                filled.package = slots::package(load);
+                return Ok(target.from.map(|_| Doing::Trial(target, load.settles_after)));
             }
             done
         }
@@ -179,7 +248,7 @@ fn load_step(
 /// Looks at the package, as far as the next step does; what is left to do for it.
 fn next(
     loading: &mut Loading<'static>,
-    first: bool,
+    (first, replaces): (bool, Option<Replaced<'_>>),
     card: &'static SlotCard,
     filled: &Filled,
 ) -> Result<Option<Step>, SlotRefusal> {
@@ -195,7 +264,7 @@ fn next(
     let mut rights = [Right { kind: RightKind::Service, name: "" }; MOST_RIGHTS];
     let named = slots::rights(card).iter().map(|right| label_text(&right.name));
     let given = rights.iter_mut().zip(named).map(|(place, name)| place.name = name).count();
-    let slot = slot(card, filled, &rights[..given]);
+    let slot = Slot { replaces, ..slot(card, filled, &rights[..given]) };
     loading.step(keys, &slot, Work::OF_AN_ADMISSION).map_err(|refusal| refusal.reason())
 }
 
@@ -226,6 +295,7 @@ fn slot<'s>(card: &'s SlotCard, filled: &Filled, rights: &'s [Right<'s>]) -> Slo
         order: if card.order == 0 { Order::FixedPriority } else { Order::EarliestDeadline },
         cost_of_job: Duration::from_nanos(card.cost_of_job),
         least_sequence_number: filled.least,
+        replaces: None,
     }
 }
 
@@ -251,6 +321,10 @@ fn hand_over(
     }
     tell_tasks(card, manifest);
     filled.program = Some(*program);
+    filled.tasks = manifest.tasks.len();
+    for (place, task) in filled.periods.iter().zip(manifest.tasks.iter()) {
+        place.store(task.demand.period.as_nanos(), Relaxed);
+    }
     filled.least = if card.older == 0 { filled.least.max(manifest.sequence_number) } else { 0 };
     tell(report);
     Ok(())
@@ -286,9 +360,35 @@ fn unload(step: u64, card: &SlotCard, filled: &mut Filled, change: SlotChange) -
     None
 }
 
+/// The next step of giving back the program that is not in use after an update; what is under way after it. There are as many for
+/// each, whatever it took.
+fn give_back(all: &mut [Filled; MOST_SLOTS], target: Target, step: u64, change: SlotChange) -> Option<Doing> {
+    let from = target.from?;
+    if step == 0 {
+        let asked = SlotReport::Ask(SlotChange { slot: target.slot as u16, ..change });
+        let is_kept = matches!(grant(SLOT).call(asked.words()), Ok([0, 1]));
+        let (loser, winner) = if is_kept { (from, target.slot) } else { (target.slot, from) };
+        let _ = calls::stop(slots::slots()[loser].component.into());
+        return Some(Doing::GiveBack(Target { slot: winner, from: Some(loser) }, 1));
+    }
+    let (card, filled) = (&slots::slots()[from], &mut all[from]);
+    let begins = (step - 1) * PAGES;
+    if let Some(program) = &filled.program {
+        let count = PAGES.min(program.pages().saturating_sub(begins));
+        if count > 0 {
+            pages::take_away(card, program, begins, count);
+        }
+    }
+    if begins + PAGES < card.pages {
+        return Some(Doing::GiveBack(target, step + 1));
+    }
+    filled.program = None;
+    None
+}
+
 /// Takes back what was written of a program that cannot be handed over.
 fn abandon(loading: &Loading<'static>, (left, why): (u64, SlotRefusal), card: &SlotCard) -> Outcome {
-    let count = left.min(tactus_package::load::PAGES);
+    let count = left.min(PAGES);
     if let Some(program) = loading.program() {
         pages::take_away(card, program, left - count, count);
     }

@@ -252,7 +252,7 @@ impl Restoring {
                 if first {
                     *loading = Loading::new(package, card.set_back);
                 }
-                match next(loading, first, card, filled)? {
+                match next(loading, (first, None), card, filled)? {
                     Some(Step::HandOver) | None => (self.write(0, card, of, change), SlotRefusal::Damaged),
                     Some(step) => (take(loading, step, card), SlotRefusal::Resources),
                 }

@@ -89,9 +89,11 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     for it in &loads {
         let lies = it.offset.checked_add(it.bytes).is_some_and(|end| end <= table.len() as u64);
         check(
-            it.slot < head.slots && lies && it.what <= load::RESTORE,
+            it.slot < head.slots && lies && it.what <= load::UPDATE,
             "is told of a package, or a slot, that there is not",
         )?;
+        let pair = it.what != load::UPDATE || (it.other < head.slots && it.other != it.slot && it.trial > 0);
+        check(pair, "is told of an update of what is no pair")?;
     }
     Ok(())
 }

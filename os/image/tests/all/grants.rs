@@ -114,6 +114,7 @@ fn a_request_that_does_not_match_its_system_is_refused() {
         components,
         told: &[],
         slots: &[],
+        trials: &[],
     };
     let files = programs(&system);
     assert!(build(&request(&[None], &files)).is_ok());

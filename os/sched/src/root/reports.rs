@@ -50,6 +50,12 @@ impl Reports {
             SlotReport::Unloaded(change) => (change, SlotAction::Unload),
             SlotReport::Saved(change) => (change, SlotAction::Save),
             SlotReport::Restored(change) => (change, SlotAction::Restore),
+            SlotReport::Update { change, from, trial } => {
+                self.slots.get(usize::from(from))?;
+                (change, SlotAction::Update { from, trial })
+            }
+            SlotReport::Settle(change) => (change, SlotAction::Settle),
+            SlotReport::Ask(_) => return None,
             SlotReport::Refused(change, why) => (change, SlotAction::Refuse(SlotRefusal::from_u8(why)?)),
         };
         self.slots.get(usize::from(change.0.slot))?;

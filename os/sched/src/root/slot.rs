@@ -5,7 +5,7 @@ use crate::root::state::{CoreState, RootProgram};
 use crate::root::{at_home, kill, Root, NOT_DECLARED, NO_JOB, SLOTTED};
 use crate::runtime::decide_locked;
 use tactus_policy::{Input, Policy, SlotAction};
-use tactus_record::{EventKind, Sink, SlotValue, Stored, Subject};
+use tactus_record::{EventKind, Sink, SlotUpdate, SlotValue, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_RETURN;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::slot::{SlotChange, SlotReport};
@@ -21,6 +21,10 @@ pub fn tell<R: RootProgram>(caller: Caller, words: [u64; 5]) -> [u64; 2] {
     let Some(mut running) = at_home::<R>(core, &caller) else { return NO_JOB };
     let is_loader = components().get(usize::from(caller.component())).is_some_and(|card| card.role & role::LOADER != 0);
     let report = SlotReport::of(words).filter(|_| is_loader);
+    if let Some(SlotReport::Ask(change)) = report {
+        let running = &mut *running;
+        return [0, running.policy.is_loaded(&mut running.own, change.slot).into()];
+    }
     let noted = report.and_then(|report| running.state.slots.as_mut()?.note(report));
     match noted {
         None => NOT_DECLARED,
@@ -58,7 +62,13 @@ pub fn pass_on<P: Policy>(
     if let (SlotAction::Restore, Some((first, count))) = (action, reports.slots.get(usize::from(slot))) {
         (*first..first + count).for_each(|task| kill::go_on(TaskId(task)));
     }
+    let mut arg = u64::from(load);
     let (kind, level) = match action {
+        SlotAction::Update { from, trial } => {
+            arg = SlotUpdate { load, from, trial }.arg();
+            (EventKind::SlotUpdate, 0)
+        }
+        SlotAction::Settle => (EventKind::SlotUpdate, 1),
         SlotAction::Load => (EventKind::SlotLoaded, 0),
         SlotAction::Unload => (EventKind::SlotUnloaded, 0),
         SlotAction::Save => (EventKind::SlotUnloaded, 1),
@@ -66,7 +76,7 @@ pub fn pass_on<P: Policy>(
         SlotAction::Refuse(why) => (EventKind::SlotRefused, why as u8),
     };
     let subject = Subject::NONE.with_level(level);
-    writer.store(Stored::about(subject, now, core, kind, slot.into(), load.into()));
+    writer.store(Stored::about(subject, now, core, kind, slot.into(), arg));
     policy.input(own, Input::Slot { slot, load, action });
     writer
 }

@@ -31,7 +31,7 @@ const ATTEMPTS: [Attempt; 20] = [
     ("notify", || (0..8).any(|core| calls::notify(core).is_ok())),
     ("tree", || (0..7).any(|what| (0..16).any(|thread| believed(Call::SchedulerControl, [what, thread, 1, 0, 0, 0])))),
     ("brand", || (0..32).any(|brand| calls::trigger(brand, 0).is_ok() || calls::trigger_remote(0, brand).is_ok())),
-    ("slot", || (0..5).any(|what| (0..8).any(|slot| root("slot", [what, slot, 0]))) || root("slot", [3 << 8, 1, 1])),
+    ("slot", || (0..9).any(|what| (0..8).any(|slot| root("slot", [what, slot, 0]))) || root("slot", [3 << 8, 1, 1])),
     ("finish", || believed(Call::Finish, [16, 0, 0, 0, 0, 0]) || calls::computes_until(u64::MAX).is_ok()),
 ];
 

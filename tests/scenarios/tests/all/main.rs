@@ -59,6 +59,7 @@ mod smallest;
 mod speakers;
 mod status;
 mod unsafe_sites;
+mod updates;
 mod waits;
 mod windows;
 mod word;

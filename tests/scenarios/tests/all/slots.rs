@@ -31,6 +31,22 @@ impl Shop {
         assert_eq!(said.status, 0, "{words:?}: {}\n{}", said.output, said.errors);
     }
 
+    /// A version of a program that uses the console and a service that keeps state.
+    pub(crate) fn pack_version(&self, program: &str, package: &str, version: &str) {
+        let text = format!(
+            "name = '{program}'\nversion = '{version}'\nclass = 'app'\nuses = ['console', 'keep']\n\
+             [[task]]\nname = 'count'\nexecution = '300 us'\nperiod = '40 ms'\n"
+        );
+        self.pack_text("tests/scenarios/guests", package, &text, "dev");
+    }
+
+    /// A package of a crate by a manifest of its own.
+    pub(crate) fn pack_manifest(&self, folder: &str, manifest: &std::path::Path, package: &str) {
+        let [key, out] = [self.path("dev.key"), self.path(&format!("{package}.package"))];
+        let [folder, manifest, key, out] = [&file(folder), manifest, &key, &out].map(|path| path.display().to_string());
+        self.call(&["pack", &folder, "--manifest", &manifest, "--key", &key, "--out", &out]);
+    }
+
     /// A package of the program of this name in a crate, with tasks of `(name, execution, period)`, signed by `key`.
     pub(crate) fn pack(&self, program: (&str, &str), package: &str, tasks: &[(&str, &str, &str)], key: &str) {
         self.pack_with(program, (package, "uses = ['console']\nheap = '16 KiB'\n"), tasks, key);
@@ -48,7 +64,12 @@ impl Shop {
         for (task, execution, period) in tasks {
             text += &format!("[[task]]\nname = '{task}'\nexecution = '{execution}'\nperiod = '{period}'\n");
         }
-        let manifest = self.scratch.write(&format!("{package}.toml"), &text).display().to_string();
+        self.pack_text(folder, package, &text, key);
+    }
+
+    /// A package of this program with this manifest.
+    fn pack_text(&self, folder: &str, package: &str, text: &str, key: &str) {
+        let manifest = self.scratch.write(&format!("{package}.toml"), text).display().to_string();
         let (key, out) = (self.path(&format!("{key}.key")), self.path(&format!("{package}.package")));
         let [folder, key, out] = [file(folder), key, out].map(|path| path.display().to_string());
         self.call(&["pack", &folder, "--manifest", &manifest, "--key", &key, "--out", &out]);
@@ -56,7 +77,7 @@ impl Shop {
 }
 
 /// The shortest execution of a loader (ns, at an instruction each): a shorter one is refused.
-const LOADER_STEP: u64 = 1_700_000;
+pub(crate) const LOADER_STEP: u64 = 1_700_000;
 
 /// One core: a promised task in nobody's server, a loader, a console, and a slot with a server.
 pub(crate) fn system(duration: &str, slot: &str, loads: &[String]) -> String {
@@ -193,7 +214,7 @@ pub(crate) fn by_job(run: &Finished) -> Vec<(u64, EventKind, u8, usize)> {
     for record in &trace.cores[0] {
         match record.kind {
             EventKind::Complete if record.task == Some(TaskId(0)) => jobs += 1,
-            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => {
+            EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused | EventKind::SlotUpdate => {
                 found.push((record.arg, record.kind, record.level, jobs));
             }
             _ => {}

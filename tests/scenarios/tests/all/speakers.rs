@@ -23,7 +23,12 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         EventKind::Notify | EventKind::Enter | EventKind::Leave | EventKind::Stage => &["notify", "brand"],
         EventKind::DeadlineMissed => &["deadline"],
         EventKind::End => &["finish"],
-        EventKind::SlotTask | EventKind::SlotLoaded | EventKind::SlotUnloaded | EventKind::SlotRefused => &["slot"],
+        EventKind::SlotTask
+        | EventKind::SlotLoaded
+        | EventKind::SlotUnloaded
+        | EventKind::SlotRefused
+        | EventKind::SlotUpdate
+        | EventKind::SlotSwitched => &["slot"],
         // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own.
         EventKind::Exhausted
         | EventKind::Replenish

@@ -175,6 +175,7 @@ impl Guest {
             components: &programs,
             told: &[],
             slots: &[],
+        trials: &[],
         })
         .map_err(machine)?;
 

@@ -171,6 +171,7 @@ fn request<'a>(
         components,
         told: &[],
         slots: &SUPPLIES[..system.slots.len()],
+        trials: &[],
     }
 }
 
