@@ -187,6 +187,9 @@ fn what_is_saved_fits_a_snapshot_and_has_room_in_the_pool() {
     let saved = with.slots[0].extent(64).pages();
     assert_eq!(saved, 64 + 2 * 4 + 4 + 1);
     assert!(with.platform.pool >= without.platform.pool.min(saved * 4096) && with.platform.pool >= (64 + saved) * 4096);
+    // A save that proves impossible is told, taken back and refused in one job of the loader's.
+    let calls = |system: &System| (0..system.tasks.len()).map(|task| system.slot_calls(task)).collect::<Vec<_>>();
+    assert_eq!((calls(&without), calls(&with)), (vec![1, 0, 0, 0], vec![3, 0, 0, 0]));
     let heap = text.replace("heap = \"16 KiB\"", "heap = \"8 MiB\"");
     let said = read(&heap).expect_err("accepted");
     assert!(said.contains("pages to save, and 1024 is the most; lower memory, heap or tasks"), "{said}");

@@ -95,8 +95,7 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
             // tell of a slot.
             let scheduling = &system.scheduling;
             let calls = 1 + 2 * scheduling.sections_of(n).len() as u64 + scheduling.waits_of(n).len() as u64;
-            let loads = system.loader().is_some_and(|(_, task)| task == n);
-            let calls = calls + 2 * system.request_calls(n) + u64::from(loads);
+            let calls = calls + 2 * system.request_calls(n) + system.slot_calls(n) as u64;
             let own = if system.machine.overheads { entry * calls } else { Duration::ZERO };
             // By level: without the system's own work, slots of level A are as long as execution times.
             let mut work = [allowance.max(own); 4];

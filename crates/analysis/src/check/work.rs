@@ -3,7 +3,7 @@
 use super::rank::Rank;
 use crate::arrivals::{Alone, Instants};
 use crate::reservation::charge::Work;
-use tactus_model::{Body, Overrun, Release, Slot, System};
+use tactus_model::{Overrun, Release, Slot, System};
 use tactus_time::{CoreId, Duration, TaskId};
 
 /// The instants at which jobs of these tasks are released, and at which arrivals of them are noticed.
@@ -40,11 +40,10 @@ pub(super) fn of_slots(system: &System, core: CoreId) -> impl Iterator<Item = (u
     here.map(move |slot| (slot.tasks.len() as u64, server(slot).period))
 }
 
-/// What recurs: each job that is killed, each wait of a job, and each step of a loader means an entry in each period.
+/// What recurs: each job that is killed, each wait of a job, and each call of a loader's means an entry in each period.
 pub(super) fn recurring(system: &System, n: usize) -> impl Iterator<Item = Duration> + '_ {
     let kills = system.scheduling.places.get(n).is_some_and(|place| place.overrun == Overrun::Kill);
-    let loads = matches!(system.tasks[n].body, Body::Component(it) if system.components[it].rights.loader);
-    let count = usize::from(kills) + usize::from(loads) + system.scheduling.waits_of(n).len();
+    let count = usize::from(kills) + system.slot_calls(n) + system.scheduling.waits_of(n).len();
     std::iter::repeat_n(system.tasks[n].period, count)
 }
 

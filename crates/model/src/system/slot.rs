@@ -104,6 +104,17 @@ impl crate::System {
         Some((component, self.tasks.iter().position(runs)?))
     }
 
+    /// How often a job of the task enters the scheduler to tell of a slot: once if it is the loader's; thrice if a save is asked for, since one
+    /// that proves impossible is told, taken back and refused in one job.
+    pub fn slot_calls(&self, task: usize) -> usize {
+        match self.loader() {
+            Some((_, loader)) if loader == task => {
+                1 + 2 * usize::from(self.loads.iter().any(|load| load.what == LoadKind::Save))
+            }
+            _ => 0,
+        }
+    }
+
     /// The slot that the task is reserved for.
     pub fn slot_of(&self, task: usize) -> Option<usize> {
         self.slots.iter().position(|slot| slot.tasks.contains(&task))

@@ -18,7 +18,7 @@ fn said(run: &Finished) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Numbers below a limit (SplitMix64).
-fn random(mut state: u64) -> impl FnMut(u64) -> u64 {
+pub(crate) fn random(mut state: u64) -> impl FnMut(u64) -> u64 {
     move |limit| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,7 @@
 //! A new version takes over from the old one on the booted system: it goes on where that ended, or gives way if it fails.
 
 use crate::slots::{by_job, free_frames, Shop, LOADER_STEP};
-use tactus_record::{EventKind, SlotSwitch};
+use tactus_record::{EventKind, Record, SlotSwitch};
 use tactus_scenarios::{file, Finished};
 
 /// A pair of slots beside a promised task, a service that keeps state, and an update.
@@ -118,4 +118,157 @@ fn the_craft_lands_with_its_old_controller_where_the_new_one_panics_in_flight() 
     let run = flight("fly-3");
     assert_eq!(switches(&run), [(SlotSwitch::Over as u8, 1), (SlotSwitch::Stopped as u8, 0)], "{}", run.said.output);
     assert!(run.said.output.contains("it was stopped, lost: job"), "{}", run.said.output);
+}
+
+/// What a run of many updates brings in: the package, its program, its key, its period, and the words of the reason why it does not stay.
+const VERSIONS: [(&str, &str, &str, &str, &str); 10] = [
+    ("good", "counts", "dev", "30 ms", ""),
+    ("panics", "panics", "dev", "30 ms", "it was stopped"),
+    ("hangs", "hangs", "dev", "30 ms", "a job missed its deadline"),
+    ("overruns", "overruns", "dev", "30 ms", "a job took longer than declared"),
+    ("never-ready", "waits", "dev", "30 ms", "a job missed its deadline"),
+    ("garbage", "spoils", "dev", "30 ms", "it was stopped"),
+    ("named", "alarms", "dev", "30 ms", "it was stopped"),
+    ("forged", "counts", "stranger", "30 ms", "signed"),
+    ("large", "large", "dev", "30 ms", "memory"),
+    ("slower", "counts", "dev", "40 ms", "period"),
+];
+/// A period of the program that is updated, which is its deadline too (ns).
+const PERIOD: u64 = 30_000_000;
+
+/// As [`system`], with more work beside the pair, and a monitor for each slot that stops who calls what it should not.
+fn crowded(versions: &[(u64, &str)], duration: u64) -> String {
+    let text = system(versions)
+        .replace("duration = '2200 ms'", &format!("duration = '{duration} ms'"))
+        .replace("keep = 'keeper.exchange' }", "keep = 'keeper.exchange', alarm = 'keeper.exchange' }")
+        .replace("trial = 5", "trial = 4");
+    let monitor = |slot: &str| {
+        format!(
+            "[[monitor]]\nname = 'for-{slot}'\nproperty = 'always (not called)'\nevents = {{ called = 'call {slot}.alarm' }}\n\
+             on-violation = 'restart {slot}'\nreset = true\n"
+        )
+    };
+    text + "[[task]]\nname = 'crowd'\ncore = 0\nperiod = '12 ms'\nexecution = '2 ms'\n"
+        + &monitor("left")
+        + &monitor("right")
+}
+
+/// What a run of many updates has shown.
+#[derive(Default, Debug)]
+struct Shown {
+    good: usize,
+    back: usize,
+    refused: usize,
+    lost: usize,
+    /// The longest gap where the new version stayed, and where it did not (ns).
+    gaps: [u64; 2],
+    /// From the release of a job that failed until the old version went on, at most (ns).
+    until_back: u64,
+}
+
+/// This number of updates in one run, of which each fifth is bad, each in another way.
+fn many(seed: u64, updates: usize, shop: &Shop, shown: &mut Shown) {
+    let mut random = crate::saves::random(seed);
+    let bad = |n: usize| 1 + (n / 5 + seed as usize) % (VERSIONS.len() - 1);
+    let kinds: Vec<usize> = (0..updates).map(|n| if n % 5 == 4 { bad(n) } else { 0 }).collect();
+    let versions: Vec<(u64, &str)> =
+        kinds.iter().enumerate().map(|(n, kind)| (200 + 300 * n as u64 + random(30), VERSIONS[*kind].0)).collect();
+    let path = shop.scratch.write("many.toml", &crowded(&versions, 200 + 300 * updates as u64 + 500));
+    let run = Finished::run(&path, &[]);
+    let summary: serde_json::Value = serde_json::from_str(&run.text("summary.json")).expect("JSON");
+    let loads = summary["slots"][0]["loads"].as_array().expect("a list");
+    let said = &run.said.output;
+    assert_eq!(loads.len(), updates + 1);
+    for (load, kind) in loads[1..].iter().zip(&kinds) {
+        let (name, .., why) = VERSIONS[*kind];
+        let update = &load["update"];
+        let gap = update["gap_ns"].as_u64();
+        match load["fate"].as_str() {
+            Some("updated") if *kind == 0 => {
+                assert_eq!(update["lost"].as_array().map(Vec::len), Some(0), "{load}");
+                // The last job before may be complete at once, the first one after at its deadline.
+                let gap = gap.expect("a gap");
+                assert!(gap <= 2 * PERIOD, "{load}");
+                shown.gaps[0] = shown.gaps[0].max(gap);
+                shown.good += 1;
+            }
+            Some("went-back") if *kind > 0 => {
+                assert!(update["back"].as_str().is_some_and(|it| it.contains(why)), "{name}: {load}");
+                let (lost, gap) = (update["lost"].as_array().map_or(0, Vec::len), gap.expect("a gap"));
+                assert!(lost <= 1 && gap <= 3 * PERIOD, "{name}: {load}");
+                shown.gaps[1] = shown.gaps[1].max(gap);
+                shown.lost += lost;
+                shown.back += 1;
+            }
+            Some("refused") if *kind > 6 => {
+                assert!(load["why"].as_str().is_some_and(|it| it.contains(why)), "{name}: {load}");
+                shown.refused += 1;
+            }
+            _ => panic!("{name}: {load}\n{said}"),
+        }
+    }
+    for task in ["control", "crowd", "load"] {
+        let task = run.summary.task(task);
+        assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0) && task.missed() == 0, "{said}");
+    }
+    assert!(said.contains("decisions is the policy's own"), "{said}");
+    one_sequence_of_jobs(&run, shown);
+    // Each number comes after the one before, or after that of the old version where the new one has counted in vain.
+    let counted = counted(&run);
+    for pair in counted.windows(2) {
+        assert!(pair[1] == pair[0] + 1 || (pair[1] <= pair[0] && pair[0] - pair[1] < 4), "{pair:?} in {counted:?}");
+    }
+    let again = counted.windows(2).filter(|pair| pair[1] <= pair[0]).count();
+    assert!(again <= kinds.iter().filter(|kind| (1..7).contains(*kind)).count(), "{counted:?}");
+}
+
+/// Said from the records alone: whichever slot they are in, jobs are released a period apart, none is lost or comes twice, and each is
+/// complete by its deadline but for the last one of a version that gives way.
+fn one_sequence_of_jobs(run: &Finished, shown: &mut Shown) {
+    let trace = run.trace();
+    let names: Vec<&str> = run.summary.tasks().map(|task| task.name()).collect();
+    let is_of_pair = |name: &str| ["left.0", "right.0"].contains(&name);
+    let of_pair = |r: &&Record| r.task.is_some_and(|task| is_of_pair(names[task.index()]));
+    let own = || trace.cores[0].iter().filter(of_pair);
+    let releases: Vec<&Record> = own().filter(|r| r.kind == EventKind::Release).collect();
+    for pair in releases.windows(2) {
+        assert_eq!(pair[1].arg, pair[0].arg + PERIOD, "{pair:?}");
+    }
+    let backs: Vec<&Record> = trace.cores[0]
+        .iter()
+        .filter(|r| r.kind == EventKind::SlotSwitched && SlotSwitch::from_u8(r.level).is_some_and(SlotSwitch::is_back))
+        .collect();
+    // The last one may be under way at the end.
+    for released in &releases[..releases.len() - 1] {
+        let end = own().find(|r| r.kind == EventKind::Complete && (r.task, r.job) == (released.task, released.job));
+        let in_time = end.is_some_and(|end| end.time.as_nanos() <= released.arg + PERIOD);
+        if in_time {
+            continue;
+        }
+        let back = backs.iter().find(|back| back.time.as_nanos() > released.arg).expect("the old version goes on");
+        let until = back.time.as_nanos() - released.arg;
+        // As late as its deadline, and an entry of the scheduler's.
+        assert!(until <= PERIOD + 100_000, "{until} ns after the release of {released:?}");
+        shown.until_back = shown.until_back.max(until);
+    }
+}
+
+/// `TACTUS_UPDATES=250 cargo test --release -p tactus-scenarios --test all updates::many -- --ignored --nocapture`
+#[test]
+#[ignore = "many minutes"]
+fn many_updates_under_load_lose_no_promised_job_and_bad_ones_go_back_in_time() {
+    let count: usize = std::env::var("TACTUS_UPDATES").map_or(50, |text| text.parse().expect("a number"));
+    let shop = Shop::new("updates-many");
+    for (package, program, key, period, _) in VERSIONS {
+        let tasks = [("count", "300 us", period)];
+        let uses = "uses = ['console', 'keep', 'alarm']\n";
+        shop.pack_with(("tests/scenarios/guests", program), (package, uses), &tasks, key);
+    }
+    let first = shop.scratch.path().join("first.package");
+    std::fs::copy(shop.scratch.path().join("good.package"), first).expect("a copy");
+    let mut shown = Shown::default();
+    for seed in 0..count.div_ceil(50) {
+        many(seed as u64, (count - 50 * seed).min(50), &shop, &mut shown);
+        println!("{shown:?}");
+    }
 }

@@ -175,7 +175,7 @@ impl Guest {
             components: &programs,
             told: &[],
             slots: &[],
-        trials: &[],
+            trials: &[],
         })
         .map_err(machine)?;
 
