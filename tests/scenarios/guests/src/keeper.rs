@@ -1,5 +1,6 @@
-//! Computes what follows from all that it computed before, with floating point, a heap and a lock of its own, and says it after each job:
-//! whoever loses a word of it says something else from then on.
+//! Computes what follows from all that it computed before, with floating point, a heap and a lock of its own, and says it after each job;
+//! and so of each message that one of its tasks sends to the other, and of each that comes by post. Whoever loses a word of it says something
+//! else from then on.
 #![no_std]
 #![no_main]
 
@@ -8,7 +9,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use tactus_rt::{Console, Job, Single};
+use tactus_rt::{grant, Console, Job, Single};
 
 tactus_rt::component! { job: work, services: [] }
 
@@ -19,6 +20,15 @@ struct Chain {
     number: f64,
     all: Vec<u64>,
 }
+
+/// Messages that wait for the second task.
+static MESSAGES: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+static SENT: AtomicU64 = AtomicU64::new(0);
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// What followed from the messages, and from the post: how many, and a digest of them.
+static READ: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
+/// Of a job's post.
+const MOST: usize = 3;
 
 static CHAINS: [Single<Chain>; 2] = [Single::new(), Single::new()];
 /// Held by the second task while `HALVES` differ.
@@ -55,7 +65,38 @@ fn work(job: &Job) {
         }
         chain.jobs += 1;
         let _ = writeln!(Console, "keeper {place} {} {:x} {:x}", chain.jobs, chain.word, chain.number.to_bits());
+        match place {
+            0 => send(chain.word),
+            _ => receive(),
+        }
     });
+}
+
+fn send(message: u64) {
+    let sent = SENT.load(Relaxed);
+    assert!(sent - TAKEN.load(Relaxed) < MESSAGES.len() as u64, "nobody takes the messages");
+    MESSAGES[sent as usize % MESSAGES.len()].store(message, Relaxed);
+    SENT.store(sent + 1, Relaxed);
+}
+
+fn receive() {
+    while let Some(taken) = Some(TAKEN.load(Relaxed)).filter(|taken| *taken < SENT.load(Relaxed)) {
+        read(0, MESSAGES[taken as usize % MESSAGES.len()].load(Relaxed));
+        TAKEN.store(taken + 1, Relaxed);
+    }
+    for _ in 0..MOST {
+        match grant("post").call([0; 5]) {
+            Ok([1, message]) => read(1, message),
+            _ => break,
+        }
+    }
+}
+
+fn read(from: usize, message: u64) {
+    let [count, digest] = &READ[from];
+    count.store(count.load(Relaxed) + 1, Relaxed);
+    digest.store(digest.load(Relaxed).rotate_left(7) ^ message, Relaxed);
+    let _ = writeln!(Console, "keeper {} {} {:x}", from + 2, count.load(Relaxed), digest.load(Relaxed));
 }
 
 impl Chain {

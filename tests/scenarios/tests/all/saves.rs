@@ -1,10 +1,11 @@
 //! A program that is saved at any instant and restored later goes on as if it had not been stopped: what it says is what it says in a run
-//! of its own, but for the gaps.
+//! of its own, but for the gaps. It holds a lock, computes with floating point, and has messages that wait, from itself and from outside.
 
 use crate::slots::{ask, by_job, free_frames, load, system, Shop};
 use std::collections::BTreeMap;
 use tactus_record::{EventKind, Record, SlotRefusal};
-use tactus_scenarios::{file, Finished};
+use tactus_scenarios::{file, tactus, Finished};
+use tactus_time::TaskId;
 
 /// What the keeper's tasks say, in the order of their jobs.
 fn said(run: &Finished) -> BTreeMap<String, Vec<String>> {
@@ -29,31 +30,50 @@ pub(crate) fn random(mut state: u64) -> impl FnMut(u64) -> u64 {
 
 fn shop(name: &str) -> Shop {
     let shop = Shop::new(name);
-    let keeper = [("fast", "400 us", "33 ms"), ("slow", "1500 us", "57 ms")];
-    shop.pack(("tests/scenarios/guests", "keeper"), "keeper", &keeper, "dev");
+    let keeper = [("fast", "400 us", "33 ms"), ("slow", "2 ms", "57 ms")];
+    let lines = "uses = ['console', 'post']\nheap = '16 KiB'\n";
+    shop.pack_with(("tests/scenarios/guests", "keeper"), ("keeper", lines), &keeper, "dev");
     shop
 }
 
-/// How many saves came about, were refused, and met a job under way.
+/// The system with somebody who sends post.
+fn with_post(duration: &str, loads: &[String]) -> String {
+    let uses = "uses = { console = 'console.write', post = 'post.take' }";
+    let text = system(duration, "guest", loads).replace("uses = { console = 'console.write' }", uses);
+    let folder = file("tests/scenarios/parts");
+    let post = format!("[[component]]\nname = 'post'\ncrate = '{}'\nprovides = ['take']\n", folder.display());
+    format!(
+        "{text}{post}[[task]]\nname = 'send'\ncomponent = 'post'\ncore = 0\nperiod = '100 ms'\nexecution = '50 us'\n"
+    )
+}
+
+/// How many saves came about, were refused, and met a job under way; and how many of these met the one that holds the lock.
 #[derive(Default, Debug)]
 struct Saves {
     saved: usize,
     refused: usize,
     under_way: usize,
+    locked: usize,
 }
 
-fn count(records: &[Record], all: &mut Saves) {
+fn count(records: &[Record], slow: TaskId, all: &mut Saves) {
+    let mut unsaved = false;
     for (n, it) in records.iter().enumerate() {
         match it.kind {
             EventKind::SlotUnloaded if it.level == 1 => {
                 all.saved += 1;
                 let after = &records[n + 1..];
                 let own = after.iter().take_while(|it| it.kind != EventKind::Enter);
-                all.under_way += usize::from(own.filter(|it| it.kind == EventKind::Dropped).count() > 0);
+                let dropped: Vec<_> = own.filter(|it| it.kind == EventKind::Dropped).map(|it| it.task).collect();
+                all.under_way += usize::from(!dropped.is_empty());
+                all.locked += usize::from(dropped.contains(&Some(slow)));
             }
+            // Inside of a service; so it is there when it should come back.
             EventKind::SlotRefused => {
-                assert_eq!(SlotRefusal::from_u8(it.level), Some(SlotRefusal::Unsavable));
-                all.refused += 1;
+                let why = if unsaved { SlotRefusal::Full } else { SlotRefusal::Unsavable };
+                assert_eq!(SlotRefusal::from_u8(it.level), Some(why));
+                unsaved = !unsaved;
+                all.refused += usize::from(unsaved);
             }
             _ => {}
         }
@@ -72,7 +92,7 @@ fn goes_on(shop: &Shop, whole: &BTreeMap<String, Vec<String>>, seed: u64, saves:
         loads.push(ask("restore", at, "guest"));
         at += 250;
     }
-    let text = system(&format!("{} ms", at + 200), "guest", &loads);
+    let text = with_post(&format!("{} ms", at + 200), &loads);
     let path = shop.scratch.write(&format!("saves-{seed}.toml"), &text);
     let run = Finished::run(&path, &[]);
     assert_eq!(run.summary.outcome(), "held", "seed {seed}: {}", run.said.output);
@@ -85,7 +105,8 @@ fn goes_on(shop: &Shop, whole: &BTreeMap<String, Vec<String>>, seed: u64, saves:
         assert_eq!(same, own.len().min(lines.len()), "seed {seed}: task {task} says {:?}", own.get(same));
     }
     let trace = run.trace();
-    count(&trace.cores[0], all);
+    let slow = run.summary.tasks().position(|task| task.name() == "guest.1").expect("the slow task");
+    count(&trace.cores[0], TaskId(slow as u16), all);
     for task in ["control", "load"] {
         let share = run.summary.task(task).worst_over_bound().expect("a promise");
         assert!(share <= 1.0, "seed {seed}: {task} is at {share} of its bound");
@@ -94,7 +115,7 @@ fn goes_on(shop: &Shop, whole: &BTreeMap<String, Vec<String>>, seed: u64, saves:
 
 /// A run of the program alone.
 fn whole(shop: &Shop, duration: &str) -> BTreeMap<String, Vec<String>> {
-    let path = shop.scratch.write("whole.toml", &system(duration, "guest", &[load(20, "guest", "keeper")]));
+    let path = shop.scratch.write("whole.toml", &with_post(duration, &[load(20, "guest", "keeper")]));
     let run = Finished::run(&path, &[]);
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
     said(&run)
@@ -107,7 +128,7 @@ fn a_program_that_is_saved_at_random_instants_goes_on_as_if_it_had_not_been() {
     let mut all = Saves::default();
     goes_on(&shop, &whole, 1, 10, &mut all);
     println!("{all:?}");
-    assert!(all.saved >= 8 && all.under_way >= 2, "{all:?}");
+    assert!(all.saved >= 8 && all.under_way >= 2 && all.locked >= 1, "{all:?}");
 }
 
 /// `TACTUS_SAVES` saves, 1,000 if it is not set.
@@ -179,7 +200,7 @@ fn a_snapshot_that_memory_errors_changed_is_refused_and_leaves_nothing() {
     }
     let end = 20 + 500 * ERRORS as u64;
     loads.push(load(end, "guest", "keeper"));
-    let text = system(&format!("{} ms", end + 400), "guest", &loads);
+    let text = with_post(&format!("{} ms", end + 400), &loads);
     let path = shop.scratch.write("worn.toml", &with_loader(&text, "tests/scenarios/worn-loader", ""));
     let run = Finished::run(&path, &[]);
     let refused = (EventKind::SlotRefused, SlotRefusal::Damaged as u8);
@@ -195,6 +216,46 @@ fn a_snapshot_that_memory_errors_changed_is_refused_and_leaves_nothing() {
     others_are_on_time(&run);
     // The program is in the slot at the end, and the last snapshot beside it: as where there was no other.
     let once = [&loads[..2], &[load(520, "guest", "keeper")]].concat();
-    let once = shop.scratch.write("once.toml", &system("920 ms", "guest", &once));
+    let once = shop.scratch.write("once.toml", &with_post("920 ms", &once));
     assert_eq!(free_frames(&Finished::run_checked(&path, &[])), free_frames(&Finished::run_checked(&once, &[])));
+}
+
+/// The figures of `docs/measured/slots.md`: what the loader's jobs for a load, a save and so on take together, and the dearest of them.
+///
+/// `cargo test -p tactus-scenarios --test all saves::what -- --ignored --nocapture`
+#[test]
+#[ignore = "prints figures"]
+fn what_loads_saves_and_restores_cost() {
+    let shop = shop("saves-costs");
+    shop.pack(("tests/scenarios/guests", "large"), "large", &[("look", "300 us", "40 ms")], "dev");
+    for package in ["keeper", "large"] {
+        let asked = ["load", "save", "restore", "unload", "load"];
+        let steps = asked.iter().zip(0..).map(|(what, n)| match *what {
+            "load" => load(20 + 1_000 * n, "guest", package),
+            what => ask(what, 20 + 1_000 * n, "guest"),
+        });
+        let text = |duration: &str, loads: &[String]| {
+            with_post(duration, loads).replace("memory = '128 KiB'", "memory = '1280 KiB'")
+        };
+        let steps: Vec<String> = steps.collect();
+        let path = shop.scratch.write("costs.toml", &text("5020 ms", &steps));
+        let file = shop.scratch.path().join(format!("{package}.package")).display().to_string();
+        println!("{}", tactus(["pack", "--check", &path.display().to_string(), &file]).output);
+        let saved = shop.scratch.write("saved.toml", &text("1900 ms", &steps[..2]));
+        let (free, all) = free_frames(&Finished::run_checked(&saved, &[]));
+        println!("{package}: {} pages are kept", all - free);
+        let run = Finished::run(&path, &[]);
+        assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+        let trace = run.trace();
+        let of_loader = |it: &&Record| it.kind == EventKind::Complete && it.task == Some(TaskId(0));
+        let jobs: Vec<(u64, u64)> =
+            trace.cores[0].iter().filter(of_loader).map(|it| (it.time.as_nanos() / 1_000_000, it.arg)).collect();
+        let nothing = jobs.iter().map(|it| it.1).min().unwrap_or(0);
+        for (what, at) in asked.iter().zip((20..).step_by(1_000)) {
+            let own = jobs.iter().filter(|it| (at..at + 1_000).contains(&it.0)).map(|it| it.1 - nothing);
+            let own: Vec<u64> = own.filter(|it| *it > 2_000).collect();
+            let (all, most) = (own.iter().sum::<u64>(), own.iter().max().unwrap_or(&0));
+            println!("{package}: {what}: {} jobs, {all} instructions, {most} in the dearest: {own:?}", own.len());
+        }
+    }
 }
