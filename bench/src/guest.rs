@@ -101,6 +101,8 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         execution: Execution::Counted { shift: system.machine.shift },
         board: Board::default(),
         monitor: None,
+        emulator: None,
+        held_back: false,
         plug_in: None,
         devices: Vec::new(),
     };

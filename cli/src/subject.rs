@@ -37,24 +37,29 @@ pub fn for_each(
             for part in &whole.parts {
                 held.push((part.system.name.as_str(), one(&part.system, Some(&whole))? == Outcome::Held));
             }
-            lines::line("whole", sandboxes_held(&held));
+            lines::line("whole", sandboxes_held(&whole, &held));
             Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
         }
     }
 }
 
-/// `2 of 2 sandboxes hold`, or which do not; and what nothing holds back.
-pub fn sandboxes_held(held: &[(&str, bool)]) -> String {
+/// `2 of 2 sandboxes hold`, or which do not; and whether kernels' interrupts to others are held back.
+pub fn sandboxes_held(whole: &Sandboxes, held: &[(&str, bool)]) -> String {
     let broken: Vec<&str> = held.iter().filter(|(_, held)| !held).map(|(name, _)| *name).collect();
     let text = match broken.is_empty() {
         true => lines::good(format!("all {} hold", held.len())),
         false => lines::bad(format!("{} of {} do not hold: {}", broken.len(), held.len(), broken.join(", "))),
     };
-    format!("{text}; {OPEN}")
+    format!("{text}; {}", inter_core(whole))
 }
 
-/// What nothing holds back between sandboxes.
-pub const OPEN: &str = "their kernels can interrupt and stop each other's cores (inter-core = \"open\")";
+/// Whether kernels' interrupts to others are held back.
+pub fn inter_core(whole: &Sandboxes) -> &'static str {
+    match whole.open {
+        true => "their kernels can interrupt and stop each other's cores (inter-core = \"open\")",
+        false => "none of their kernels can interrupt or stop another's core",
+    }
+}
 
 /// Tells what the sandboxes are.
 pub fn announce_sandboxes(whole: &Sandboxes) {

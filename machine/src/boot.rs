@@ -334,6 +334,18 @@ pub fn compile_monitor(tell: Tell, network: Network) -> Result<PathBuf, Failure>
     programs.get(MONITOR).cloned().ok_or_else(|| Failure::Machine(format!("{MONITOR} made no program")))
 }
 
+/// Compiles the kernel with these features, where nobody compiles another one.
+pub fn compile_kernel(features: &[&str], tell: Tell, network: Network) -> Result<PathBuf, Failure> {
+    const KERNEL: &str = "tactus-kernel";
+    let toolchain = Toolchain::find().and_then(|it| it.reaching(network)).map_err(machine)?;
+    let mut sources = Sources::of(&place::root()?)?;
+    sources.target.push("kernels");
+    sources.target.push(features.join("-"));
+    sources.feature = Some(features.iter().map(|it| format!("{KERNEL}/{it}")).collect::<Vec<_>>().join(","));
+    let programs = build_of(&toolchain, &sources, &Unit::Ours(vec![KERNEL.into()]), tell).map_err(machine)?;
+    programs.get(KERNEL).cloned().ok_or_else(|| Failure::Machine(format!("{KERNEL} made no program")))
+}
+
 /// The program of the monitor, and its package.
 pub const MONITOR: &str = "tactus-sandbox";
 
@@ -410,6 +422,8 @@ pub fn start(
         board: Board::default(),
         devices: emulated_disk(system, results)?,
         monitor,
+        emulator: None,
+        held_back: false,
         plug_in,
     };
     let watch = Watch::over(&image.facts, patience);

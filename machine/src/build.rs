@@ -193,7 +193,7 @@ fn folder_for(target: &Path, unit: &Unit) -> PathBuf {
 }
 
 /// Until this goes, nobody else builds there: cargo gives programs of one name one place, whosever they are.
-fn hold(folder: &Path) -> io::Result<File> {
+pub(crate) fn hold(folder: &Path) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let held = File::open(folder)?;
     // Some file systems of a network lock no folders. Builds there are as they would be without this.

@@ -8,6 +8,7 @@
 //! The emulator works in the folder of the results and is told the plain names of the files there: a path with a comma in it
 //! would be taken apart by some of its options.
 
+use super::arch::emulator::{FIRMWARE, HAS_REGISTERS};
 use super::arch::{self, Emulated};
 use super::supervised;
 use super::symbols::entry;
@@ -16,7 +17,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use tactus_model::Processor;
 
@@ -36,6 +37,8 @@ pub const LOG: &str = "run.log";
 pub struct Emulator {
     /// Its version, `7.2.22`.
     pub version: String,
+    /// Where it was unpacked, if it is not the one in `PATH`.
+    pub folder: Option<PathBuf>,
 }
 
 /// Why none will do.
@@ -69,17 +72,36 @@ impl fmt::Display for Missing {
 impl Emulator {
     /// Finds QEMU for the processor in `PATH` and asks it for its version.
     pub fn find(processor: Processor) -> Result<Emulator, Missing> {
-        let output = Command::new(arch::of(processor).program)
+        Emulator::in_folder(processor, None)
+    }
+
+    /// The one that was unpacked in this folder, or the one in `PATH`.
+    pub fn in_folder(processor: Processor, folder: Option<PathBuf>) -> Result<Emulator, Missing> {
+        let output = Command::new(program(processor, folder.as_deref()))
             .arg("--version")
             .output()
             .map_err(|error| Missing::Absent(processor, format!("does not start ({error})")))?;
         let words = String::from_utf8_lossy(&output.stdout);
         match version(&words) {
-            Some((version, numbers)) if numbers >= OLDEST => Ok(Emulator { version }),
+            Some((version, numbers)) if numbers >= OLDEST => Ok(Emulator { version, folder }),
             Some((version, _)) => Err(Missing::Old(processor, version)),
             None => Err(Missing::Old(processor, format!("unknown ({:?})", words.lines().next().unwrap_or("")))),
         }
     }
+}
+
+impl Emulator {
+    /// Whether its cores' interrupt controllers have registers, so that a monitor can hold back what a kernel sends to other cores.
+    pub fn holds_back(&self) -> bool {
+        let mut numbers = self.version.split('.').map_while(|it| it.parse().ok());
+        numbers.next().zip(numbers.next()) >= Some(HAS_REGISTERS)
+    }
+}
+
+/// The program below this folder, or in `PATH`.
+fn program(processor: Processor, folder: Option<&Path>) -> PathBuf {
+    let name = arch::of(processor).program;
+    folder.map_or_else(|| name.into(), |it| it.join("usr/bin").join(name))
 }
 
 /// Reads `QEMU emulator version 7.2.22 (Debian …)`.
@@ -124,6 +146,10 @@ pub struct Boot {
     /// The monitor that runs the kernel in guest mode, in the same form; without one the kernel has the machine. If it is `kernel` itself, the
     /// kernels are in the image.
     pub monitor: Option<PathBuf>,
+    /// Where the emulator was unpacked, if it is not the one in `PATH`.
+    pub emulator: Option<PathBuf>,
+    /// Whether the monitor holds back what a kernel sends to cores that are not its own.
+    pub held_back: bool,
     /// A plug-in with its options; without one that which the environment names in `TACTUS_PLUGIN`, if it does.
     pub plug_in: Option<OsString>,
 }
@@ -168,7 +194,10 @@ impl Boot {
             }
             Execution::Concurrent => vec!["-accel".into(), "tcg,thread=multi".into()],
         };
-        let mut command = supervised::command(machine.program);
+        let mut command = supervised::command(program(self.processor, self.emulator.as_deref()));
+        for folder in self.emulator.iter().flat_map(|it| FIRMWARE.map(|firmware| it.join(firmware))) {
+            command.arg("-L").arg(folder);
+        }
         command
             .current_dir(&self.folder)
             .stdin(memory.try_clone()?)
@@ -176,7 +205,7 @@ impl Boot {
             .args(["-machine", &format!("{},memory-backend=ram", (machine.board)(self.board))])
             .args(["-object", &format!("memory-backend-file,id=ram,size={size},share=on,mem-path=/proc/self/fd/0")])
             .args(["-m", &format!("size={size}B")])
-            .args(["-cpu", (machine.processor)(self.monitor.is_some())])
+            .args(["-cpu", (machine.processor)(self.monitor.is_some(), self.held_back)])
             .args(["-smp", &cores.to_string()])
             .args(execution)
             .args(["-seed", "1", "-rtc", "base=2024-01-01T00:00:00,clock=vm"])

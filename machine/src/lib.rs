@@ -11,6 +11,7 @@ pub mod disk;
 pub mod emulator;
 pub mod failure;
 pub mod heaps;
+pub mod later;
 pub mod lock;
 pub mod package;
 mod patience;

@@ -2,7 +2,7 @@
 
 use crate::boot::{collect, machine, Onlooker, Ran};
 use crate::console::Console;
-use crate::emulator::{Board, Boot, Execution, IMAGE, LOG, MOST_MEMORY};
+use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
 use crate::failure::Failure;
 use crate::results::Results;
 use crate::symbols::{entry, pieces, Piece};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration as Real;
 use tactus_abi::sandbox::{board, head, page, part, state, CAUSES, CONSOLES, PIECE, PIECES};
 use tactus_image::{Image, TURN_INSTRUCTIONS};
-use tactus_model::{Sandboxes, System, SANDBOX_MEMORY};
+use tactus_model::{Release, Sandboxes, System, SANDBOX_MEMORY};
 use tactus_time::{Duration, Instant};
 
 /// Where the first sandbox's memory begins: above the monitors.
@@ -102,6 +102,37 @@ struct Layout {
 /// For tests: `sandbox=way@nanoseconds`, by which a kernel with the feature `destruction` destroys itself then.
 const DESTROYED: &str = "TACTUS_DESTROYED";
 
+/// Where in a ring's head the time stands at which a scheduler looked last.
+const HEARTBEAT: u64 = 24;
+/// For how long a kernel may keep interrupts off while its scheduler does nothing. The emulator's cores take turns: all of them have theirs
+/// meanwhile.
+const INTERRUPTS_OFF: Duration = Duration::from_millis(1);
+/// The longest patience with a scheduler that does nothing.
+const MOST_PATIENCE: Duration = Duration::from_millis(100);
+
+/// For how long a scheduler may do nothing before its kernel is looked at: two of its shortest periods.
+fn patience(system: &System) -> Duration {
+    shortest_period(system).map_or(MOST_PATIENCE, |period| (period * 2).min(MOST_PATIENCE))
+}
+
+/// For how long it may do nothing whatever its kernel does, if that is known: each release has it do something.
+fn still(system: &System) -> Option<Duration> {
+    let first = system.tasks.iter().map(|task| task.offset).max().unwrap_or_default();
+    shortest_period(system).map(|period| first + period * 10)
+}
+
+fn shortest_period(system: &System) -> Option<Duration> {
+    let release = |n: usize| system.scheduling.places.get(n).map(|place| place.release).unwrap_or_default();
+    let tasks = system.tasks.iter().enumerate();
+    tasks.filter(|(n, _)| release(*n) == Release::Periodic).map(|(_, task)| task.period).min()
+}
+
+/// The features of kernels in sandboxes, beside those of any kernel.
+pub fn features(whole: &Sandboxes) -> Vec<&'static str> {
+    let destroyed = std::env::var_os(DESTROYED).map(|_| "destruction");
+    (!whole.open).then_some("x2apic").into_iter().chain(destroyed).collect()
+}
+
 fn destroyed(sandbox: &str) -> Option<(u64, u64)> {
     let told = std::env::var(DESTROYED).ok()?;
     let (way, at) = told.strip_prefix(sandbox)?.strip_prefix('=')?.split_once('@')?;
@@ -115,11 +146,12 @@ fn memory(part: &Part<'_>) -> u64 {
 }
 
 impl Layout {
-    fn of(parts: &[Part<'_>], limit: Duration) -> Result<Layout, Failure> {
+    fn of(parts: &[Part<'_>], limit: Duration, held_back: bool) -> Result<Layout, Failure> {
         let words = head::WORDS + parts.len() * part::WORDS;
         let mut table = vec![0_u64; words];
         (table[head::IS_ONE], table[head::COUNT]) = (head::MAGIC, parts.len() as u64);
         table[head::LIMIT] = limit.as_nanos();
+        table[head::HOLDS_BACK] = held_back.into();
         table[head::TURN] = u64::from(TURN_INSTRUCTIONS) << parts[0].system.machine.shift;
         let (mut bases, mut end) = (Vec::new(), FIRST);
         let mut contents = Vec::new();
@@ -141,6 +173,10 @@ impl Layout {
             own[part::BYTES] = bytes;
             own[part::ENTRY] = entry(&kernel).map_err(machine)?;
             own[part::RESTARTS] = it.restarts.into();
+            own[part::HEARTBEAT] = it.image.facts.trace_address + HEARTBEAT;
+            own[part::PATIENCE] = patience(it.system).as_nanos();
+            own[part::INTERRUPTS_OFF] = INTERRUPTS_OFF.as_nanos();
+            own[part::STILL] = still(it.system).map_or(u64::MAX, Duration::as_nanos);
             (own[part::FAULT], own[part::FAULT_AT]) = destroyed(&it.system.name).unwrap_or_default();
             let image = it.image.bytes.len() as u64;
             let place = (bytes - image) / SECTOR as u64 * SECTOR as u64;
@@ -170,11 +206,11 @@ pub fn boot(
     whole: &Sandboxes,
     parts: &[Part<'_>],
     results: &Results,
-    monitor: &Path,
+    (monitor, emulator): (&Path, &Emulator),
     onlooker: &mut dyn Onlooker,
 ) -> Result<Vec<PartRan>, Failure> {
     let duration = parts.iter().map(|it| it.system.duration).max().unwrap_or(whole.duration);
-    let layout = Layout::of(parts, duration + AFTER)?;
+    let layout = Layout::of(parts, duration + AFTER, !whole.open)?;
     let memory = (layout.end + layout.module.len() as u64 + BESIDE).next_multiple_of(1 << 20);
     if memory > MOST_MEMORY {
         let (most, file) = (MOST_MEMORY >> 20, whole.source.display());
@@ -201,6 +237,8 @@ pub fn boot(
         board: Board::default(),
         devices: others.collect(),
         monitor: Some(monitor.to_path_buf()),
+        emulator: emulator.folder.clone(),
+        held_back: !whole.open,
         plug_in: None,
     };
     let first = Watch::over(&parts[0].image.facts, PATIENCE);
@@ -276,6 +314,7 @@ fn death(words: &[u64]) -> String {
     match words[0] {
         state::GAVE_UP => format!("it gave up with code {first:#x}"),
         0x7f => format!("it failed while it handled a failure, at {place:#x}"),
+        state::SILENT => format!("it did nothing for longer than it may, at {place:#x}"),
         0x400 => format!("it touched {second:#x}, which is not its own, at {place:#x}"),
         other => format!("exit {other:#x} ({first:#x}, {second:#x}) at {place:#x}"),
     }

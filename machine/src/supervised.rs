@@ -32,7 +32,7 @@ pub const CANNOT_START: u8 = 127;
 /// A command that starts `program` so that it ends with this process. Words can be added as to the program itself.
 ///
 /// The signal comes when the *thread* that starts the program ends, so that thread must wait for it.
-pub fn command(program: &str) -> Command {
+pub fn command(program: impl AsRef<OsStr>) -> Command {
     started_with(WORD, program.as_ref())
 }
 

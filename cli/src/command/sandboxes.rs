@@ -8,12 +8,12 @@ use crate::subject;
 use serde_json::json;
 use std::path::PathBuf;
 use tactus_image::Image;
-use tactus_machine::boot::{assemble, compile_monitor, machine};
+use tactus_machine::boot::{assemble, compile_kernel, compile_monitor, machine};
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::results::Results;
-use tactus_machine::sandboxes::{boot, Fate, Part, PartRan};
-use tactus_machine::{costs, place};
+use tactus_machine::sandboxes::{boot, features, Fate, Part, PartRan};
+use tactus_machine::{costs, later, place};
 use tactus_model::Sandboxes;
 use tactus_plan::RunPlan;
 use tactus_report::{sandboxes_page, SandboxRow};
@@ -41,12 +41,21 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         }
         plans.push(plan);
     }
-    let emulator = Emulator::find(Default::default()).map_err(machine)?;
     let network = arguments.building.network();
+    let emulator = match whole.open {
+        true => Emulator::find(Default::default()).map_err(machine)?,
+        false => waiting("prepare", "an emulator that holds interrupts back", |tell| later::find(network, tell))?,
+    };
+    let features = features(whole);
+    let own_kernel = match features[..] {
+        [] => None,
+        _ => Some(waiting("build", "the sandboxes' kernel", |tell| compile_kernel(&features, tell, network))?),
+    };
     let mut programs: Vec<(PathBuf, Image, u64)> = Vec::new();
     for (part, plan) in whole.parts.iter().zip(&plans) {
         let (kernel, image) =
             waiting("build", "kernel and components", |tell| assemble(&part.system, plan, network, tell))?;
+        let kernel = own_kernel.clone().unwrap_or(kernel);
         let bytes = built(&kernel, &image)?;
         programs.push((kernel, image, bytes));
     }
@@ -67,7 +76,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
             results,
         })
         .collect();
-    let ran = boot(whole, &parts, &results, &monitor, &mut shown);
+    let ran = boot(whole, &parts, &results, (&monitor, &emulator), &mut shown);
     shown.bar.end();
 
     let (mut held, mut told, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -101,13 +110,12 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let exits = fate.exits_in_words();
         rows.push(SandboxRow { name: name.into(), held: outcome == Outcome::Held, not_judged: why, exits });
     }
-    let all =
-        json!({ "name": whole.name, "held": held.iter().all(|it| it.1), "inter_core": "open", "sandboxes": told });
+    let all = json!({ "name": whole.name, "held": held.iter().all(|it| it.1), "inter_core": if whole.open { "open" } else { "held" }, "sandboxes": told });
     results.put("sandboxes.json", format!("{all:#}\n").as_bytes())?;
-    let page = sandboxes_page(&whole.name, &rows, subject::OPEN);
+    let page = sandboxes_page(&whole.name, &rows, subject::inter_core(whole));
     results.put("report.html", page.as_bytes())?;
     lines::line("report", results.file("report.html").display());
-    lines::line("whole", subject::sandboxes_held(&held));
+    lines::line("whole", subject::sandboxes_held(whole, &held));
     Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
 }
 

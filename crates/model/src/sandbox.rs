@@ -18,6 +18,8 @@ pub struct Sandboxes {
     pub source: PathBuf,
     /// How long each is to run.
     pub duration: Duration,
+    /// Whether their kernels may interrupt and stop each other's cores: nothing holds that back then.
+    pub open: bool,
     /// The sandboxes, in the file's order.
     pub parts: Vec<Sandbox>,
 }

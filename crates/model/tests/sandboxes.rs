@@ -52,6 +52,7 @@ fn each_sandbox_is_a_system_of_its_own_with_what_the_machine_has_for_all() {
     let [one, two] = &whole.parts[..] else { panic!() };
     assert_eq!((one.restarts, two.restarts), (2, 0));
     for (part, name, memory) in [(one, "one", 32 << 20), (two, "two", tactus_model::DEFAULT_MEMORY)] {
+        assert!(whole.open);
         let System { cores, duration, seed, machine, .. } = part.system;
         assert_eq!((part.system.name.as_str(), part.system.memory, cores), (name, memory, 1));
         assert_eq!((duration, seed, machine.shift), (whole.duration, 7, 0));
@@ -74,8 +75,7 @@ fn a_file_without_sandboxes_is_read_as_ever_and_shares_its_machine_with_nobody()
 }
 
 /// A line of the good file, what stands there instead, the line of the complaint, and words of it.
-const BAD: [(&str, &str, usize, &str); 22] = [
-    ("inter-core = \"open\"", "", 2, "say that this is known, with inter-core"),
+const BAD: [(&str, &str, usize, &str); 21] = [
     ("inter-core = \"open\"", "inter-core = \"held\"", 8, "\"open\""),
     ("seed = 7", "cores = 3", 5, "not the 2 of the sandboxes together"),
     ("seed = 7", "memory = '64 MiB'", 5, "give each sandbox its own"),

@@ -29,8 +29,9 @@ pub struct Emulated {
     pub memory: u64,
     /// The emulator's name for the board.
     pub board: fn(emulator::Board) -> &'static str,
-    /// The processor by the emulator's name: of a kernel with a monitor below it, or with the machine for itself.
-    pub processor: fn(bool) -> &'static str,
+    /// The processor by the emulator's name: of a kernel with a monitor below it, or with the machine for itself; whether the monitor holds
+    /// back what it sends to other cores.
+    pub processor: fn(bool, bool) -> &'static str,
     /// How the guest ends the emulator.
     pub exit: fn() -> Vec<String>,
     /// How the image comes into memory: its file's name, its length and that of memory (bytes), whether instructions are counted.

@@ -26,8 +26,10 @@ pub mod head {
     pub const LIMIT: usize = 2;
     /// How long a core of an emulated machine may run before the others do, in nanoseconds.
     pub const TURN: usize = 3;
+    /// Whether kernels' interrupts to other cores are held back: 1 or 0. Their interrupt controllers are reached through registers then.
+    pub const HOLDS_BACK: usize = 4;
     /// Number of words.
-    pub const WORDS: usize = 4;
+    pub const WORDS: usize = 5;
 }
 
 /// A sandbox in the loader's module: places of words, counted from its first.
@@ -44,9 +46,19 @@ pub mod part {
     pub const FAULT: usize = 4;
     /// See [`FAULT`].
     pub const FAULT_AT: usize = 5;
+    /// Where in its memory a word changes whenever its scheduler does something.
+    pub const HEARTBEAT: usize = 6;
+    /// For how long that word may stand still before the kernel is looked at, and for how long the kernel may keep interrupts off then: ticks of
+    /// the time-stamp counter.
+    pub const PATIENCE: usize = 7;
+    /// See [`PATIENCE`].
+    pub const INTERRUPTS_OFF: usize = 8;
+    /// For how long that word may stand still whatever the kernel does; all ones where its scheduler may have nothing to do for any length of
+    /// time.
+    pub const STILL: usize = 9;
     /// Its image, and behind it the pieces of its kernel: [`PIECE`](super::PIECE) words each. What is copied is followed by zeros; a
     /// length of 0 is none.
-    pub const IMAGE: usize = 6;
+    pub const IMAGE: usize = 10;
     /// Number of words.
     pub const WORDS: usize = IMAGE + super::PIECE * (1 + super::PIECES);
 }
@@ -87,7 +99,7 @@ pub mod page {
 pub mod board {
     /// Physical address on the machine.
     pub const PLACE: u64 = 0x10_0000;
-    /// See [`super::board`]: 0 not begun, 1 runs, 2 ended by its kernel, 3 dead.
+    /// See [`super::state`]; 0 before.
     pub const STATE: usize = 0;
     /// With which code the kernel ended.
     pub const CODE: usize = 1;
@@ -108,8 +120,19 @@ pub mod board {
 }
 
 /// Causes of exits.
-pub const CAUSES: [&str; 7] =
-    ["end of the run", "modes turned on", "ports", "registers", "instructions", "interrupts", "deaths"];
+pub const CAUSES: [&str; 11] = [
+    "end of the run",
+    "modes turned on",
+    "ports",
+    "registers",
+    "instructions",
+    "interrupts",
+    "deaths",
+    "interrupts to itself",
+    "interrupts to others",
+    "looks of the watchdog",
+    "kinds of interrupts",
+];
 
 /// States of a sandbox on the board.
 pub mod state {
@@ -117,10 +140,14 @@ pub mod state {
     pub const RUNS: u64 = 1;
     /// Its kernel ended the run.
     pub const ENDED: u64 = 2;
+    /// In place of an exit's code: a kernel kept interrupts off for longer than it may.
+    pub const SILENT: u64 = 0x61;
     /// In place of an exit's code: a kernel ended itself, with the code that stands in the next word.
     pub const GAVE_UP: u64 = 0x7b;
     /// Its kernel is dead, and is not started again.
     pub const DEAD: u64 = 3;
+    /// Its kernel is dead, and its monitor has not gone on yet.
+    pub const STOPPED: u64 = 4;
 }
 
 const _: () = assert!(board::LAST + 2 <= board::STRIDE && board::STRIDE * MOST * 8 <= 4096);

@@ -25,6 +25,7 @@ mod at {
     pub const EXIT_CODE: usize = 0x070;
     pub const EXIT_FIRST: usize = 0x078;
     pub const EXIT_SECOND: usize = 0x080;
+    pub const WINDOW: usize = 0x060;
     pub const NESTED: usize = 0x090;
     pub const EVENT: usize = 0x0a8;
     pub const NESTED_TABLES: usize = 0x0b0;
@@ -37,8 +38,14 @@ mod at {
     pub const PAT: usize = STATE + 0x268;
 }
 
-/// What leads to an exit: non-maskable and system-management interrupts, INIT, `invlpga`, ports, registers, shutdown.
-const INTERCEPTS: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 26 | 1 << 27 | 1 << 28 | 1 << 31;
+/// What leads to an exit: non-maskable and system-management interrupts, INIT, `rsm`, `invd` (which would lose others' writes), `invlpga`,
+/// ports, registers, shutdown.
+const INTERCEPTS: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 19 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28 | 1 << 31;
+/// That the kernel lets interrupts in, where that is waited for; and the request for it, whatever the interrupt's priority.
+const WINDOW: u32 = 1 << 4;
+const WINDOW_WANTED: u64 = 1 << 8 | 1 << 20;
+/// The kernel's flag that lets interrupts in.
+const LETS_IN: u64 = 1 << 9;
 /// All instructions of virtualisation.
 const MORE_INTERCEPTS: u32 = 0x7f;
 
@@ -205,6 +212,17 @@ impl ControlBlock {
     /// What the kernel wrote to the register that turns modes on; virtualisation stays on.
     pub fn set_modes(self, value: u64) {
         self.set(at::EFER, value | SVME);
+    }
+
+    /// Whether interrupts may reach the kernel now.
+    pub fn lets_interrupts_in(self) -> bool {
+        self.get(at::FLAGS) & LETS_IN != 0
+    }
+
+    /// The next time that interrupts may reach the kernel leads to an exit, or does so no more.
+    pub fn wait_for_interrupts(self, wait: bool) {
+        self.set(at::WINDOW, if wait { WINDOW_WANTED } else { 0 });
+        self.set32(at::INTERCEPTS, INTERCEPTS | if wait { WINDOW } else { 0 });
     }
 
     /// The kernel takes this exception with its next entry.

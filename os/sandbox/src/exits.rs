@@ -1,6 +1,7 @@
 //! What the kernel may not do without the monitor: each exit is counted by its cause, and refused as a machine would that has no such
 //! thing.
 
+use crate::apic;
 use crate::control::{ControlBlock, Exception, Guest};
 use crate::interrupts;
 use crate::permissions::EXIT_PORT;
@@ -35,6 +36,10 @@ pub enum Cause {
     Instruction,
     Interrupt,
     Death,
+    ToItself,
+    ToOthers,
+    Look,
+    Line,
 }
 
 /// How many exits there were, by cause.
@@ -46,7 +51,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, cause: Cause) {
+    /// One more.
+    pub fn add(&mut self, cause: Cause) {
         self.by_cause[cause as usize] += 1;
     }
 
@@ -78,8 +84,8 @@ pub fn handle(block: ControlBlock, guest: &mut Guest, counts: &mut Counts) -> Ne
             counts.add(Cause::Interrupt);
             interrupts::take();
         }
-        // Instructions of virtualisation, and `invlpga`.
-        0x7a | 0x80..=0x86 => {
+        // `rsm`, `invd`, `invlpga`, and instructions of virtualisation.
+        0x73 | 0x76 | 0x7a | 0x80..=0x86 => {
             counts.add(Cause::Instruction);
             block.raise(Exception::InvalidOpcode);
         }
@@ -123,6 +129,17 @@ fn register(block: ControlBlock, guest: &Guest, writes: bool, counts: &mut Count
     if writes && number == EFER && value & !(MODES | crate::processor::SVME) == 0 {
         counts.add(Cause::Modes);
         block.set_modes(value);
+        block.go_on_at(block.rip() + 2);
+        return;
+    }
+    if writes && number == apic::COMMAND && apic::uses_registers() {
+        // Another core's is lost, as one to a core that there is not.
+        counts.add(if apic::send_to_itself(value) { Cause::ToItself } else { Cause::ToOthers });
+        block.go_on_at(block.rip() + 2);
+        return;
+    }
+    if writes && apic::LINES.contains(&number) && apic::uses_registers() && apic::set_line(number, value) {
+        counts.add(Cause::Line);
         block.go_on_at(block.rip() + 2);
         return;
     }

@@ -21,6 +21,7 @@ mod permissions;
 mod processor;
 mod serial;
 mod time;
+mod watchdog;
 
 use control::{ControlBlock, Guest};
 use core::fmt::Write;

@@ -78,13 +78,16 @@ pub fn build() -> u64 {
     tables.joined()
 }
 
-/// A sandbox's memory from address 0 on, which lies from `base` on, and the page of its core's interrupt controller. The first table's
-/// address.
-pub fn build_part(sandbox: usize, base: u64, bytes: u64) -> u64 {
+/// A sandbox's memory from address 0 on, which lies from `base` on; and the page of its core's interrupt controller, unless what goes from
+/// there to other cores is to be held back. The first table's address.
+pub fn build_part(sandbox: usize, base: u64, bytes: u64, holds_back: bool) -> u64 {
     let tables = &TABLES[sandbox % MOST];
     for place in 0..bytes / LARGE {
         let entry = (base + place * LARGE) | OPEN | LEAF;
         tables.large[place as usize / 512 % 4].set(place as usize % 512, entry);
+    }
+    if holds_back {
+        return tables.joined();
     }
     tables.small.set((APIC % LARGE / PAGE) as usize, APIC | OPEN);
     tables.large[3].set((APIC / LARGE % 512) as usize, tables.small.address() | OPEN);

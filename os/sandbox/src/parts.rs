@@ -6,9 +6,10 @@
 //! number of kernels whose run is over.
 
 use crate::control::{ControlBlock, Guest};
-use crate::exits::{self, Counts, Next};
+use crate::exits::{self, Cause, Counts, Next};
 use crate::processor::{self, time_stamp};
 use crate::time::{self, Rates};
+use crate::watchdog::{self, Found, Patience, Watched};
 use crate::{apic, boot, fail, interrupts, nested, permissions};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -100,6 +101,9 @@ pub fn begin(module: Module) -> ! {
     EMULATED.store(emulated.into(), SeqCst);
     SINCE.store(time_stamp(), SeqCst);
     time::bound_turns(if emulated { TURN_TICKS } else { 0 });
+    if module.head(head::HOLDS_BACK) != 0 {
+        permissions::open_controllers();
+    }
     boot::place_start_code();
     let cores = module.count() + usize::from(emulated);
     for (core, stack) in STACKS.iter().enumerate().take(cores).skip(1) {
@@ -138,7 +142,11 @@ fn monitor(sandbox: usize) -> ! {
     interrupts::set_up();
     let [base, bytes, entry, restarts] =
         [part::BASE, part::BYTES, part::ENTRY, part::RESTARTS].map(|place| module.part(sandbox, place));
-    let tables = nested::build_part(sandbox, base, bytes);
+    let holds_back = module.head(head::HOLDS_BACK) != 0;
+    if holds_back && !apic::use_registers() {
+        fail("the processor's interrupt controller has no registers (x2APIC), without which a kernel's interrupts to others are not held back");
+    }
+    let tables = nested::build_part(sandbox, base, bytes, holds_back);
     let mut counts = Counts::default();
     board(board::SINCE, SINCE.load(SeqCst));
     let mut begun = 0;
@@ -148,13 +156,15 @@ fn monitor(sandbox: usize) -> ! {
         board(board::ENTERED, time_stamp());
         let maps = permissions::of_part(sandbox, CONSOLES[sandbox]);
         let block = ControlBlock::for_kernel(sandbox, (entry, MAGIC), tables, maps);
-        let ended = run(block, &mut counts, &board);
+        let ended = run(sandbox, block, &mut counts, &board);
         if let Some(code) = ended.filter(|code| WHOLE_RUN.contains(code)) {
             board(board::CODE, code.into());
             board(board::STATE, state::ENDED);
             over(module);
         }
         let (exit, first, second) = ended.map_or(block.exit(), |code| (state::GAVE_UP, code.into(), 0));
+        board(board::STATE, state::STOPPED);
+        watchdog::forget(sandbox);
         for (n, value) in [exit, first, second, block.rip(), time_stamp()].into_iter().enumerate() {
             board(board::DEATH + n, value);
         }
@@ -169,11 +179,11 @@ fn monitor(sandbox: usize) -> ! {
 }
 
 /// Runs a kernel to its end: its code, or nothing if it died.
-fn run(block: ControlBlock, counts: &mut Counts, board: &dyn Fn(usize, u64)) -> Option<u32> {
+fn run(sandbox: usize, block: ControlBlock, counts: &mut Counts, board: &dyn Fn(usize, u64)) -> Option<u32> {
     let mut guest = Guest { rbx: INFO, ..Guest::default() };
     loop {
         block.run(&mut guest);
-        let next = exits::handle(block, &mut guest, counts);
+        let next = watch(sandbox, block, counts).unwrap_or_else(|| exits::handle(block, &mut guest, counts));
         for (n, count) in counts.by_cause.into_iter().enumerate() {
             board(board::EXITS + n, count);
         }
@@ -185,6 +195,28 @@ fn run(block: ControlBlock, counts: &mut Counts, board: &dyn Fn(usize, u64)) -> 
             Next::Dead => return None,
         }
     }
+}
+
+/// What comes after an exit that is the watchdog's, if it is.
+fn watch(sandbox: usize, block: ControlBlock, counts: &mut Counts) -> Option<Next> {
+    const NOT_MASKABLE: u64 = 0x61;
+    const LETS_IN: u64 = 0x64;
+    let found = match block.exit().0 {
+        NOT_MASKABLE => watchdog::interrupted(sandbox, block),
+        LETS_IN => {
+            watchdog::lets_in(sandbox, block);
+            Found::Alive
+        }
+        _ => Found::NotAsked,
+    };
+    if matches!(found, Found::NotAsked) {
+        return None;
+    }
+    if block.exit().0 == NOT_MASKABLE {
+        interrupts::take();
+    }
+    counts.add(Cause::Look);
+    Some(if matches!(found, Found::Silent) { Next::Dead } else { Next::GoOn })
 }
 
 /// Puts a kernel, its image and what it is told into its memory, as a loader does. Only in its first life it is told to destroy itself.
@@ -244,14 +276,29 @@ fn over(module: Module) -> ! {
     processor::halt()
 }
 
+/// The word that changes whenever the sandbox's scheduler does something; none before its run begins, and once it is over.
+fn beat(module: Module, sandbox: usize) -> Option<u64> {
+    let state = word(board::PLACE + 8 * (sandbox * board::STRIDE + board::STATE) as u64);
+    let base = module.part(sandbox, part::BASE);
+    let began = word(base + page::PLACE + 8 * page::BEGAN as u64);
+    (state == state::RUNS && began != 0 && began < time_stamp())
+        .then(|| word(base + module.part(sandbox, part::HEARTBEAT)))
+}
+
 /// The first core of an emulated machine, which has one more than there are sandboxes: it executes, so that never all cores halt. For then the emulator moves its
 /// clock by itself, in an order with the cores' execution that is the host's, and no run would be like another. It ends the machine when
-/// the time is over, whatever the kernels do.
+/// the time is over, whatever the kernels do, and watches them.
 fn let_time_pass() -> ! {
     let module = Module(MODULE.load(SeqCst));
+    let mut watched = [Watched::default(); MOST];
     let limit = u128::from(module.head(head::LIMIT)) * u128::from(TIME_STAMP_RATE.load(SeqCst)) / 1_000_000_000;
     let end = SINCE.load(SeqCst).saturating_add(limit as u64);
     while time_stamp() < end {
+        for (sandbox, watched) in watched.iter_mut().enumerate().take(module.count()) {
+            let [asks, off, still] =
+                [part::PATIENCE, part::INTERRUPTS_OFF, part::STILL].map(|place| module.part(sandbox, place));
+            watched.look(sandbox, sandbox as u8 + 1, beat(module, sandbox), Patience { asks, off, still });
+        }
         processor::execute_nothing();
         core::hint::spin_loop();
     }

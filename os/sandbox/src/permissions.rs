@@ -23,9 +23,8 @@ const PORTS: [(u16, u16); 7] = [
 ];
 
 /// Registers that are the kernel's alone: what it writes there concerns nobody else.
-const REGISTERS: [u32; 17] = [
-    // Time-stamp counter, speculation, system calls, page attributes, segments.
-    0x10,
+const REGISTERS: [u32; 16] = [
+    // Speculation, system calls, page attributes, segments.
     0x48,
     0x49,
     0x10a,
@@ -43,6 +42,12 @@ const REGISTERS: [u32; 17] = [
     0xc000_0102,
     0xc000_0103,
 ];
+/// Those of the core's interrupt controller, where it is reached through registers: priority, end of an interrupt, spurious ones, errors, the
+/// timer's count, an interrupt to itself. Not the register of commands, nor those with kinds of interrupts ([`crate::apic::LINES`]). Nor the
+/// one with the rest of the timer's count: to read it ends an emulator that counts instructions.
+const CONTROLLER: [u32; 7] = [0x808, 0x80b, 0x80f, 0x828, 0x838, 0x83e, 0x83f];
+/// Of these it may read: numbers of core and version.
+const CONTROLLER_READABLE: [u32; 3] = [0x802, 0x803, 0x80d];
 /// Registers that the kernel may read.
 const READABLE: [u32; 2] = [0x1b, crate::processor::EFER];
 
@@ -89,11 +94,17 @@ fn place(register: u32) -> usize {
 
 /// Opens the registers, which are the same for all kernels. Once.
 pub fn open_registers() {
-    for register in REGISTERS {
-        REGISTER_MAP.open(place(register));
-        REGISTER_MAP.open(place(register) + 1);
-    }
-    READABLE.iter().for_each(|register| REGISTER_MAP.open(place(*register)));
+    open(&REGISTERS, &READABLE);
+}
+
+/// Opens those of interrupt controllers. Once, before any kernel runs.
+pub fn open_controllers() {
+    open(&CONTROLLER, &CONTROLLER_READABLE);
+}
+
+fn open(registers: &[u32], readable: &[u32]) {
+    registers.iter().for_each(|register| REGISTER_MAP.open(place(*register) + 1));
+    registers.iter().chain(readable).for_each(|register| REGISTER_MAP.open(place(*register)));
 }
 
 /// The maps of a kernel that has the machine.

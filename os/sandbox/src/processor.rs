@@ -26,6 +26,13 @@ pub fn has_nested_paging() -> bool {
     }
 }
 
+/// Whether the interrupt controller can be reached through registers (x2APIC).
+#[allow(unused_unsafe)]
+pub fn has_registers_of_interrupts() -> bool {
+    // SAFETY: as above.
+    unsafe { __cpuid(1).ecx & 1 << 21 != 0 }
+}
+
 /// Turns virtualisation on for the core of this sandbox, and says where the monitor's state goes meanwhile.
 pub fn begin_virtualisation(sandbox: usize) {
     // SAFETY: the processor has it; the page is the monitor's, and nothing else uses it.
@@ -52,7 +59,7 @@ pub unsafe fn read_msr(register: u32) -> u64 {
 ///
 /// # Safety
 /// It must exist, and the monitor must be able to go on with the value.
-unsafe fn write_msr(register: u32, value: u64) {
+pub unsafe fn write_msr(register: u32, value: u64) {
     // SAFETY: promised by the caller.
     unsafe {
         asm!("wrmsr", in("ecx") register, in("eax") value as u32, in("edx") (value >> 32) as u32, options(nostack, preserves_flags));

@@ -13,15 +13,12 @@ pub(crate) fn sandboxes(mut draft: Draft, source: &Path, out: &mut Collector) ->
     let given = std::mem::take(&mut draft.sandboxes);
     count(&draft, &given, out);
     unique(given.iter().map(|it| (&it.content.name, it.subject.as_str())), "sandbox", out);
-    if !matches!(draft.open, Given::Is(_)) {
-        let why = "a sandbox can interrupt and stop the cores of others: this machine's interrupt controller does not hold it back";
-        out.refuse(draft.place, "[machine]", why, "say that this is known, with inter-core = \"open\" under [machine]");
-    }
     // The others', and the one that lets the time pass on the emulated machine.
     let beside = given.len();
     let duration = super::duration(&draft, out)?;
     let parts: Vec<_> = given.into_iter().filter_map(|it| part(&draft, it, beside, source, out)).collect();
-    let whole = Sandboxes { name, source: source.to_path_buf(), duration, parts };
+    let open = !draft.open.is_absent();
+    let whole = Sandboxes { name, source: source.to_path_buf(), duration, open, parts };
     out.is_empty().then_some(whole)
 }
 

@@ -19,7 +19,7 @@ pub const EMULATED: Emulated = Emulated {
     memory: MEMORY,
     board: |_| "virt,gic-version=3",
     // The counter of time counts nanoseconds.
-    processor: |_| "cortex-a57,cntfrq=1000000000",
+    processor: |_, _| "cortex-a57,cntfrq=1000000000",
     exit: || ["-semihosting-config", "enable=on,target=native"].map(str::to_string).into(),
     image,
     status_of_exit,

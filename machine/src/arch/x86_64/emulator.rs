@@ -6,6 +6,15 @@ pub const PROGRAM: &str = "qemu-system-x86_64";
 /// Debian's package that has it.
 pub const PACKAGE: &str = "qemu-system-x86";
 
+/// Debian's packages with a program of a later version, and with what that needs beside it.
+pub const PACKAGES: [&str; 4] = [PACKAGE, "qemu-system-common", "qemu-system-data", "seabios"];
+
+/// Folders with what a program reads that was unpacked from [`PACKAGES`], below the folder where it was.
+pub const FIRMWARE: [&str; 2] = ["usr/share/qemu", "usr/share/seabios"];
+
+/// The oldest version whose cores' interrupt controllers have registers (x2APIC).
+pub const HAS_REGISTERS: (u32, u32) = (10, 0);
+
 /// Memory above this would be split by the PC's hole below 4 GiB, and an address would no longer be a place in the file.
 pub const MOST_MEMORY: u64 = 2 << 30;
 
@@ -26,6 +35,8 @@ pub enum Board {
 const PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip";
 /// The same with virtualisation and nested paging.
 const SANDBOXED_PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip,+svm,+npt";
+/// The same with registers of interrupt controllers.
+const HELD_BACK_PROCESSOR: &str = "qemu64,+smep,+smap,+fsgsbase,+rdtscp,+umip,+svm,+npt,+x2apic";
 
 impl Board {
     /// The emulator's name for it.
@@ -37,12 +48,13 @@ impl Board {
     }
 }
 
-/// The processor by the emulator's name: of a kernel with a monitor below it, or with the machine for itself.
-pub fn processor(monitored: bool) -> &'static str {
-    if monitored {
-        SANDBOXED_PROCESSOR
-    } else {
-        PROCESSOR
+/// The processor by the emulator's name: of a kernel with the machine for itself, or with a monitor below it; whether that holds its
+/// interrupts to other cores back.
+pub fn processor(monitored: bool, held_back: bool) -> &'static str {
+    match (monitored, held_back) {
+        (false, _) => PROCESSOR,
+        (true, false) => SANDBOXED_PROCESSOR,
+        (true, true) => HELD_BACK_PROCESSOR,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A kernel that tries all that a kernel in a sandbox may not do, one attempt after another, and tells what came of each.
 //!
-//! The length of memory names the last attempt, after which no kernel goes on: its last three bits in MiB; 0 for none.
+//! The length of memory names the last attempt, after which no kernel goes on: its last three bits in MiB; 0 for none. The last two
+//! are many calls of the monitor, from which it does go on.
 #![no_std]
 #![no_main]
 
@@ -165,6 +166,8 @@ extern "C" fn trial_main(info: u32) -> ! {
         2 => tell(format_args!("write the monitor"), attempt!("mov [rdi], rdi"; "rdi" = 0x4_5000_u64)),
         3 => tell(format_args!("execute the monitor"), attempt!("jmp rdi"; "rdi" = 0x4_0000_u64)),
         4 => tell(format_args!("page tables in the monitor"), attempt!("mov cr3, rdi"; "rdi" = 0x4_a000_u64)),
+        6 => call_the_monitor(10_000),
+        7 => call_the_monitor(1_000_000),
         5 => {
             let none = [0_u8; 10];
             tell(format_args!("fail without handlers"), attempt!("lidt [rdi]", "ud2"; "rdi" = none.as_ptr()));
@@ -175,6 +178,31 @@ extern "C" fn trial_main(info: u32) -> ! {
     // SAFETY: writes no memory; ends the machine.
     unsafe { asm!("out dx, eax", in("dx") 0xf4_u16, in("eax") END, options(nomem, nostack)) };
     stop()
+}
+
+/// Calls the monitor as often as that, with all registers drawn (xorshift): how often the call came to nothing, and how long one took at most.
+fn call_the_monitor(count: u64) {
+    let mut drawn = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        drawn ^= drawn << 13;
+        drawn ^= drawn >> 7;
+        drawn ^= drawn << 17;
+        drawn
+    };
+    let (mut refused, mut longest) = (0_u64, 0);
+    for _ in 0..count {
+        let (a, c, d, s) = (next(), next(), next(), next());
+        // SAFETY: every processor with long mode has the counter.
+        let begin = unsafe { core::arch::x86_64::_rdtsc() };
+        let (vector, _) = attempt!("vmmcall"; "rax" = a, "rcx" = c, "rdx" = d, "rsi" = s, "rdi" = next(), "r8" = next(), "r9" = next());
+        // SAFETY: as above.
+        longest = u64::max(longest, unsafe { core::arch::x86_64::_rdtsc() } - begin);
+        refused += u64::from(vector == 6);
+    }
+    let _ = writeln!(
+        Serial,
+        "trial: {count} calls of the monitor: {refused} invalid opcode, each in at most {longest} ticks"
+    );
 }
 
 /// Which attempt is the last one.

@@ -87,6 +87,30 @@ fn what_a_kernel_may_not_do_comes_to_nothing() {
     assert!(log.lines().last().is_some_and(|line| line.starts_with(counts)), "{log}");
 }
 
+/// What the monitor is called with makes no difference: each call is refused, in the same short time, and counted.
+#[test]
+fn every_call_of_the_monitor_is_refused_and_counted() {
+    refuses(6, 10_000);
+}
+
+#[test]
+#[ignore = "a million calls"]
+fn every_one_of_a_million_calls_of_the_monitor_is_refused_and_counted() {
+    refuses(7, 1_000_000);
+}
+
+fn refuses(last: usize, count: u64) {
+    let (_, log) = trial(last);
+    let line = log.lines().find_map(|line| line.strip_prefix(&format!("trial: {count} calls of the monitor: ")));
+    let words: Vec<&str> = line.unwrap_or_else(|| panic!("{log}")).split_whitespace().collect();
+    assert_eq!(words[0], count.to_string(), "{log}");
+    let longest: u64 = words[7].parse().expect("ticks");
+    println!("{count} calls, each in at most {longest} ticks");
+    // 2 ns an instruction.
+    assert!(longest < 1_000, "{longest}");
+    assert!(log.contains(&format!("instructions {}", count + 8)) && log.contains("trial: ends"), "{log}");
+}
+
 /// After these no kernel goes on, and the monitor says where it was.
 #[test]
 fn a_kernel_that_touches_the_monitor_or_fails_twice_is_stopped_with_its_place() {

@@ -1,5 +1,8 @@
 //! Several kernels on one machine, each in a sandbox: each keeps what it was promised, scheduling takes no exit, and a kernel that is
 //! destroyed moves nothing beside it by more than the turns of the emulated machine.
+//!
+//! What a kernel sends to other cores is held back by an emulator of version 10, which is not everywhere: where it cannot be had, what needs it
+//! is passed over, and the rest is shown with files that leave that open.
 
 use std::ffi::OsString;
 use std::fs;
@@ -33,13 +36,18 @@ impl Ran {
         call.arg("run").arg(system).args(["--duration", duration, "--out"]).arg(&folder).current_dir(root());
         let said = call.envs(variables.iter().map(|(name, value)| (name, value))).output().expect("the command starts");
         let output = [said.stdout, said.stderr].map(|words| String::from_utf8_lossy(&words).into_owned()).concat();
-        let all = fs::read_to_string(folder.join("sandboxes.json")).unwrap_or_else(|error| panic!("{error}: {output}"));
-        let all = serde_json::from_str(&all).expect("it is JSON");
+        let all = fs::read_to_string(folder.join("sandboxes.json")).unwrap_or_default();
+        let all = serde_json::from_str(&all).unwrap_or_default();
         Ran { status: said.status.code(), output, folder, all, _scratch: scratch }
     }
 
+    /// Whether the emulator cannot be had that it needs.
+    fn lacks_emulator(&self) -> bool {
+        self.status == Some(3) && self.output.contains("to hold back what a sandbox's kernel sends")
+    }
+
     fn sandbox(&self, name: &str) -> &serde_json::Value {
-        let all = self.all["sandboxes"].as_array().expect("the sandboxes");
+        let all = self.all["sandboxes"].as_array().unwrap_or_else(|| panic!("no result: {}", self.output));
         all.iter().find(|it| it["name"] == name).expect("a sandbox of this name")
     }
 
@@ -53,9 +61,18 @@ impl Ran {
     }
 }
 
+/// The example, and the same with nothing that holds interrupts back.
+fn example() -> (String, String) {
+    let held = fs::read_to_string(file(EXAMPLE)).expect("the example");
+    let open = held.replacen("[[sandbox]]", "[machine]\ninter-core = \"open\"\n\n[[sandbox]]", 1);
+    (held, open)
+}
+
 #[test]
 fn two_kernels_keep_what_each_was_promised_with_two_exits_each_and_again_byte_for_byte() {
-    let run = || Ran::of(&file(EXAMPLE), "100 ms", &[]);
+    let scratch = Scratch::new("sandboxes");
+    let open = scratch.write("open.toml", &example().1);
+    let run = || Ran::of(&open, "60 ms", &[]);
     let (first, second) = (run(), run());
     assert_eq!((first.status, &first.all["held"]), (Some(0), &true.into()), "{}", first.output);
     assert!(first.output.contains("inter-core = \"open\""), "{}", first.output);
@@ -70,7 +87,7 @@ fn two_kernels_keep_what_each_was_promised_with_two_exits_each_and_again_byte_fo
         // Their traces have one time base.
         assert_eq!(told["began_ns"], 100_000_000, "{told:#}");
         assert!(first.bytes(name) == second.bytes(name), "{name}: another run");
-        assert!(first.records(name).len() > 50);
+        assert!(first.records(name).len() > 30);
     }
 }
 
@@ -80,13 +97,17 @@ fn two_kernels_keep_what_each_was_promised_with_two_exits_each_and_again_byte_fo
 fn two_and_four_sandboxes_leave_the_same_bytes_in_every_run() {
     let repeats = std::env::var("TACTUS_REPEATS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
     let scratch = Scratch::new("sandboxes");
-    let text = fs::read_to_string(file(EXAMPLE)).expect("the example");
-    let (head, boxes) = text.split_at(text.find("[[sandbox]]").expect("a sandbox"));
-    let again = boxes.replace("\"critical\"", "\"second\"").replace("\"rich\"", "\"third\"");
-    let four = scratch.write("four.toml", &format!("{head}{boxes}{again}"));
-    for (system, names) in
-        [(file(EXAMPLE), &["critical", "rich"][..]), (four, &["critical", "rich", "second", "third"])]
-    {
+    let (held, open) = example();
+    let file = |name: &str, text: &str| scratch.write(name, text);
+    for (system, names) in [
+        (file("two.toml", &held), &["critical", "rich"][..]),
+        (file("four.toml", &four(&held)), &["critical", "rich", "second", "third"]),
+        (file("open.toml", &four(&open)), &["critical", "rich", "second", "third"]),
+    ] {
+        if Ran::of(&system, "30 ms", &[]).lacks_emulator() {
+            println!("passed over: {}", system.display());
+            continue;
+        }
         let of = |_: usize| {
             let ran = Ran::of(&system, "100 ms", &[]);
             assert_eq!(ran.all["held"], true, "{}", ran.output);
@@ -96,6 +117,12 @@ fn two_and_four_sandboxes_leave_the_same_bytes_in_every_run() {
         assert!((1..repeats).all(|n| of(n) == first), "{} sandboxes: another run", names.len());
         println!("{} sandboxes: {repeats} of {repeats} runs the same", names.len());
     }
+}
+
+/// The same with as many sandboxes again.
+fn four(text: &str) -> String {
+    let (head, boxes) = text.split_at(text.find("[[sandbox]]").expect("a sandbox"));
+    format!("{head}{boxes}{}", boxes.replace("\"critical\"", "\"second\"").replace("\"rich\"", "\"third\""))
 }
 
 #[test]
@@ -127,28 +154,14 @@ fn the_whole_does_not_hold_if_one_sandbox_does_not() {
     assert!(said.output.contains("1 of 2 do not hold: rich"), "{}", said.output);
 }
 
-/// Ways in which a kernel destroys itself (`os/kernel/src/arch/destruction.rs`), and what the monitor says of it; nothing where it stands
-/// still for ever.
-const WAYS: [(u32, Option<&str>); 7] = [
-    (1, Some("it failed while it handled a failure")),
-    (2, None),
-    (3, None),
-    (4, Some("it gave up with code 0x71")),
-    (5, Some("it gave up with code 0x71")),
-    (6, Some("it failed while it handled a failure")),
-    (7, Some("it failed while it handled a failure")),
-];
+/// Ways in which a kernel destroys itself (`os/kernel/src/arch/x86_64/destruction.rs`).
+const WAYS: u32 = 30;
+/// Of these, those in which a monitor holds back what goes to other cores: without it they end the machine.
+const NEED_HELD_BACK: [u32; 5] = [8, 19, 20, 21, 22];
 
-/// A run of this length whose rich kernel destroys itself in this way then.
-fn destroyed(way: u32, at: u64, duration: &str) -> Ran {
-    // In a folder of its own: other tests may build the usual kernel at the same time.
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let variables = [
-        ("CARGO_TARGET_DIR", target.join("destruction").into()),
-        ("TACTUS_KERNEL_FEATURES", "tactus-kernel/destruction".into()),
-        ("TACTUS_DESTROYED", format!("rich={way}@{at}").into()),
-    ];
-    Ran::of(&file(EXAMPLE), duration, &variables)
+/// A run whose rich kernel destroys itself in this way then.
+fn destroyed(system: &Path, way: u32, at: u64, duration: &str) -> Ran {
+    Ran::of(system, duration, &[("TACTUS_DESTROYED", format!("rich={way}@{at}").into())])
 }
 
 /// The records are the same ones, in their order on each core; by how much their times differ at most.
@@ -167,62 +180,103 @@ fn largest_difference(one: &[Record], other: &[Record]) -> Duration {
     Duration::from_nanos(differences.max().unwrap_or(0))
 }
 
-/// By how much a neighbour's records may move: a turn of each other core of three is 5 µs (2,500 instructions of 2 ns), and
-/// `tactus_abi::turns::Turns::latest` has 27.5 µs for how late a core may see its timer then.
-const LATEST: Duration = Duration::from_nanos(27_500);
-
-/// The critical kernel keeps every promise and its schedule; the rich one is started again, if its monitor learns of its death.
-fn moves_its_neighbour_little(way: u32, said: Option<&str>, at: u64, duration: &str, alone: &Ran) -> Duration {
-    let ran = destroyed(way, at, duration);
-    let (critical, rich) = (ran.sandbox("critical"), ran.sandbox("rich"));
-    assert_eq!((&critical["held"], &rich["held"]), (&true.into(), &false.into()), "{way}: {}", ran.output);
-    assert_eq!(ran.status, Some(1), "{}", ran.output);
-    assert_eq!(rich["restarts"], u64::from(said.is_some()), "{way}: {rich:#}");
-    match said {
-        None => assert!(ran.output.contains("its kernel did not end its run in time"), "{way}: {}", ran.output),
-        Some(words) => {
-            let why = rich["death"]["why"].as_str().expect("it died");
-            assert!(why.contains(words), "{way}: {why}");
-            let time = |value: &serde_json::Value| value.as_u64().expect("a time");
-            let (died, entered, first) =
-                (time(&rich["death"]["at_ns"]), time(&rich["death"]["entered_ns"]), time(&rich["first_job_ns"]));
-            assert!(died >= 100_000_000 + at && entered > died && first > entered, "{way}: {rich:#}");
-            println!(
-                "way {way}: entered again {} ns after its death, first job {} ns after it",
-                entered - died,
-                first - died
-            );
-            assert!(first - died < 40_000_000, "{way}: {rich:#}");
-        }
-    }
-    let moved = largest_difference(&alone.records("critical"), &ran.records("critical"));
-    println!("way {way} at {at}: the neighbour's records differ by {moved} at most");
-    assert!(moved <= LATEST, "{way} at {at}: {moved}");
-    moved
+/// By how much a neighbour's records may move: how late a core of this number may see its timer (`tactus_abi::turns::Turns::latest`), where
+/// a turn is 2,500 instructions of 2 ns.
+fn latest(cores: u64) -> Duration {
+    const TURN: u64 = 5_000;
+    Duration::from_nanos(TURN + 2 * TURN * (cores - 1) + (cores + 1) * TURN / 8)
 }
 
+/// The others keep every promise and their schedules; the rich one is started again, and runs to its end. By how much records moved.
+fn moves_its_neighbours_little(system: &Path, way: u32, at: u64, duration: &str, alone: &Ran) -> Duration {
+    let ran = destroyed(system, way, at, duration);
+    let rich = ran.sandbox("rich");
+    assert_eq!((ran.status, &rich["held"]), (Some(1), &false.into()), "{way} at {at}: {}", ran.output);
+    assert!(rich["restarts"].as_u64() >= Some(1) && rich["dead"] == false, "{way} at {at}: {rich:#}");
+    assert!(rich["code"].is_number(), "{way} at {at}: it did not end its run: {rich:#}");
+    let time = |value: &serde_json::Value| value.as_u64().expect("a time");
+    let (died, entered) = (time(&rich["death"]["at_ns"]), time(&rich["death"]["entered_ns"]));
+    assert!(died >= 100_000_000 + at && entered > died && time(&rich["first_job_ns"]) > entered, "{way}: {rich:#}");
+    let mut most = Duration::ZERO;
+    let all = ran.all["sandboxes"].as_array().expect("the sandboxes");
+    for name in all.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != "rich") {
+        let it = ran.sandbox(name);
+        assert_eq!((&it["held"], &it["restarts"]), (&true.into(), &0.into()), "{way} at {at}: {}", ran.output);
+        most = most.max(largest_difference(&alone.records(name), &ran.records(name)));
+    }
+    println!("way {way} at {at}: the neighbours' records differ by {most} at most; {}", rich["death"]["why"]);
+    assert!(most <= latest(all.len() as u64 + 1), "{way} at {at}: {most}");
+    most
+}
+
+/// A double fault, and silence.
 #[test]
 fn a_kernel_that_is_destroyed_moves_its_neighbour_by_turns_at_most_and_comes_back() {
-    let alone = destroyed(1, u64::MAX / 4, "60 ms");
+    let scratch = Scratch::new("sandboxes");
+    let (held, open) = (file(EXAMPLE), scratch.write("open.toml", &example().1));
+    let alone = destroyed(&held, 1, u64::MAX / 4, "30 ms");
+    let lacks = alone.lacks_emulator();
+    let (system, alone) =
+        if lacks { (open.clone(), destroyed(&open, 1, u64::MAX / 4, "30 ms")) } else { (held, alone) };
     assert_eq!(alone.status, Some(0), "{}", alone.output);
-    for (way, said) in [WAYS[0], WAYS[1], WAYS[3]] {
-        moves_its_neighbour_little(way, said, 12_345_678, "60 ms", &alone);
+    moves_its_neighbours_little(&system, 2, 12_345_678, "30 ms", &alone);
+    // Version 7.2 too.
+    let alone = if lacks { alone } else { destroyed(&open, 1, u64::MAX / 4, "30 ms") };
+    moves_its_neighbours_little(&open, 1, 12_345_678, "30 ms", &alone);
+}
+
+/// What the monitor counts of interrupts that a kernel sends: to itself they arrive, to others they are lost; and its memory has none.
+#[test]
+fn interrupts_to_other_cores_are_lost_and_counted_and_memory_has_none() {
+    let count = |ran: &Ran, cause: &str| ran.sandbox("rich")["exits"][cause].as_u64().expect("a cause");
+    let ran = destroyed(&file(EXAMPLE), 19, 12_345_678, "30 ms");
+    if ran.lacks_emulator() {
+        return println!("passed over: {}", ran.output);
+    }
+    let [own, others, unmasked] =
+        ["interrupts_to_itself", "interrupts_to_others", "interrupts"].map(|cause| count(&ran, cause));
+    // 8,192 commands; of those to itself it takes what nothing masks.
+    assert_eq!(own + others, 8_192, "{}", ran.output);
+    assert!(own > 200 && unmasked > 100 && unmasked < own, "{own} {unmasked}");
+    assert_eq!((&ran.all["inter_core"], &ran.sandbox("critical")["held"]), (&"held".into(), &true.into()));
+    assert!(ran.output.contains("none of their kernels can interrupt or stop another's core"), "{}", ran.output);
+    let ran = destroyed(&file(EXAMPLE), 20, 12_345_678, "30 ms");
+    let why = ran.sandbox("rich")["death"]["why"].as_str().expect("it died");
+    assert!(why.contains("it touched 0xfee00310"), "{why}");
+    assert_eq!(ran.sandbox("critical")["held"], true, "{}", ran.output);
+}
+
+/// Where the emulator cannot be had, it is said why, and what to do.
+#[test]
+fn without_a_later_emulator_a_file_that_needs_it_is_refused_with_the_remedy() {
+    let ran = Ran::of(&file(EXAMPLE), "30 ms", &[("TACTUS_ONLY_PATH", "1".into())]);
+    // Where the one in `PATH` is late enough there is nothing to refuse.
+    if ran.status != Some(0) {
+        assert!(ran.lacks_emulator(), "{}", ran.output);
+        assert!(ran.output.contains("inter-core = \"open\" under [machine]") && ran.output.contains("backports"));
     }
 }
 
-/// All ways at 20 instants each, or as many as `TACTUS_DESTRUCTIONS` says.
+/// All ways at five instants each, or as many as `TACTUS_DESTRUCTIONS` says, beside three others.
 #[test]
-#[ignore = "140 runs of the machine"]
-fn a_kernel_that_is_destroyed_in_any_way_at_any_time_moves_its_neighbour_by_turns_at_most() {
-    let instants = std::env::var("TACTUS_DESTRUCTIONS").ok().and_then(|it| it.parse().ok()).unwrap_or(20_u64);
-    let alone = destroyed(1, u64::MAX / 4, "100 ms");
-    let mut most = Duration::ZERO;
-    for (way, said) in WAYS {
+#[ignore = "150 runs of the machine"]
+fn a_kernel_that_is_destroyed_in_any_way_at_any_time_moves_its_neighbours_by_turns_at_most() {
+    let instants = std::env::var("TACTUS_DESTRUCTIONS").ok().and_then(|it| it.parse().ok()).unwrap_or(5_u64);
+    let scratch = Scratch::new("sandboxes");
+    let (held, open) = example();
+    let (held, open) = (scratch.write("four.toml", &four(&held)), scratch.write("open.toml", &four(&open)));
+    let lacks = Ran::of(&held, "30 ms", &[]).lacks_emulator();
+    let system = if lacks { &open } else { &held };
+    let alone = destroyed(system, 1, u64::MAX / 4, "60 ms");
+    assert_eq!(alone.status, Some(0), "{}", alone.output);
+    let (mut most, mut count) = (Duration::ZERO, 0);
+    for way in (1..=WAYS).filter(|way| !lacks || !NEED_HELD_BACK.contains(way)) {
         for n in 0..instants {
             // Spread over the run, each at another place of the hyperperiod.
-            let at = 1_000_000 + n * 58_000_000 / instants.max(1) + n * 7_919 + u64::from(way) * 104_729;
-            most = most.max(moves_its_neighbour_little(way, said, at, "100 ms", &alone));
+            let at = 1_000_000 + n * 48_000_000 / instants.max(1) + n * 7_919 + u64::from(way) * 104_729;
+            most = most.max(moves_its_neighbours_little(system, way, at, "60 ms", &alone));
+            count += 1;
         }
     }
-    println!("{} destructions: the neighbour's records differ by {most} at most", WAYS.len() as u64 * instants);
+    println!("{count} destructions in four sandboxes: the others' records differ by {most} at most");
 }

@@ -190,6 +190,8 @@ impl Guest {
             execution: Execution::Counted { shift: 0 },
             board: Board::Q35,
             monitor: None,
+            emulator: None,
+            held_back: false,
             plug_in: None,
             devices: match source {
                 Source::Timer => Vec::new(),

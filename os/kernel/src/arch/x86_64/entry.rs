@@ -89,6 +89,8 @@ macro_rules! ways_in_and_out {
             event_timer = const tactus_abi::shared::event::TIMER,
             longest_count = const $crate::arch::processor::apic::LONGEST_COUNT,
             apic = const $crate::arch::processor::paging::DIRECT + $crate::arch::processor::apic::BASE,
+            apic_registers = const $crate::arch::processor::apic::REGISTERS,
+            has_registers = const $crate::arch::processor::apic::HAS_REGISTERS as u64,
             apic_end = const $crate::arch::processor::apic::END_OF_INTERRUPT,
             apic_initial_count = const $crate::arch::processor::apic::INITIAL_COUNT,
             direct = const $crate::arch::processor::paging::DIRECT,

@@ -41,3 +41,16 @@ pub unsafe fn write_msr(register: u32, value: u64) {
             options(nostack, preserves_flags));
     }
 }
+
+/// Reads a model-specific register.
+///
+/// # Safety
+/// The register must exist.
+pub unsafe fn read_msr(register: u32) -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: promised by the caller.
+    unsafe {
+        asm!("rdmsr", in("ecx") register, out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags));
+    }
+    u64::from(high) << 32 | u64::from(low)
+}

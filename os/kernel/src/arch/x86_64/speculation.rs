@@ -4,7 +4,7 @@
 //! such a one is refused, unless the system file accepts that. Where the file asks for it, the branch predictor forgets at each
 //! change of component what it was taught (IBPB), and threads of one processor do not teach each other (STIBP).
 
-use super::port::write_msr;
+use super::port::{read_msr, write_msr};
 use core::arch::x86_64::{__cpuid, __cpuid_count, CpuidResult};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -73,15 +73,4 @@ pub fn component_changes() {
         // SAFETY: the register exists where barriers are used.
         unsafe { write_msr(PREDICTION_COMMAND, 1) };
     }
-}
-
-/// # Safety
-/// The register must exist.
-unsafe fn read_msr(register: u32) -> u64 {
-    let (low, high): (u32, u32);
-    // SAFETY: promised by the caller.
-    unsafe {
-        core::arch::asm!("rdmsr", in("ecx") register, out("eax") low, out("edx") high, options(nomem, nostack, preserves_flags));
-    }
-    u64::from(high) << 32 | u64::from(low)
 }

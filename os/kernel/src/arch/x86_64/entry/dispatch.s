@@ -177,8 +177,16 @@ switch_timer:
     mov eax, {longest_count}
     cmp rcx, rax
     cmova rcx, rax
-1:  movabs rdx, {apic}
+1:
+    .if {has_registers} == 1
+    mov eax, ecx
+    xor edx, edx
+    mov ecx, {apic_registers} + {apic_initial_count} / 16
+    wrmsr
+    .else
+    movabs rdx, {apic}
     mov [rdx + {apic_initial_count}], ecx
+    .endif
     mov rax, rbx
     jmp switch_leave
 # kernel_set_timer(time-out)

@@ -35,8 +35,7 @@ line_to_root:
     mov [rax], esi
     shr rsi, 32
     mov [rax + {line_controller_value}], esi
-    movabs rax, {apic}
-    mov dword ptr [rax + {apic_end}], 0
+    end_interrupt rax
     mov [r12 + rdi * 8 + {region_line_times}], r9
     mov rax, [r12 + {region_lines}]
     bts rax, rdi

@@ -115,6 +115,19 @@
     or rax, rdx
 .endm
 
+# An interrupt has been handled. rax, rcx, rdx are free.
+.macro end_interrupt through
+    .if {has_registers} == 1
+    xor eax, eax
+    xor edx, edx
+    mov ecx, {apic_registers} + {apic_end} / 16
+    wrmsr
+    .else
+    movabs \through, {apic}
+    mov dword ptr [\through + {apic_end}], 0
+    .endif
+.endm
+
 # rdx: the time since the last charge, which is charged now. rax: the time-stamp counter.
 .macro take_time
     mov rdx, rax

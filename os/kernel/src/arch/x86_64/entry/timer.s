@@ -34,8 +34,7 @@ trap_timer:
 # The timer's event is posted, and the root's upcall begins.
 # rbx: the root's upcall; r8: the root; r12: its region.
 timer_to_root:
-    movabs rcx, {apic}
-    mov dword ptr [rcx + {apic_end}], 0
+    end_interrupt rcx
     mov rcx, {no_timeout}
     mov gs:[{timeouts}], rcx
     mov gs:[{expiry}], rcx
