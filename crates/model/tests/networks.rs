@@ -28,6 +28,17 @@ fn a_file_becomes_a_network_that_delivers() {
 }
 
 #[test]
+fn the_radius_is_the_default_the_networks_or_the_applications_own() {
+    let radius = |text: &str| {
+        let network = Network::parse(text, Path::new("n.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        network.field.deliveries[0].package.radius
+    };
+    let of_network = FILE.replacen("hears", "radius = 4\nhears", 1);
+    assert_eq!([radius(FILE), radius(&of_network)], [2, 4]);
+    assert_eq!(radius(&of_network.replacen("size", "radius = 1\nsize", 1)), 1);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line_and_what_to_do() {
     for (before, after, words) in [
         ("'60 s'", "'0 s'", "n.toml:2: [network]: duration is 0 s, no time at all; lengthen it"),
