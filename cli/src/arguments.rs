@@ -69,7 +69,8 @@ pub enum Command {
     ///
     /// Checks the system file, compiles kernel and components, builds a boot image, runs it in an emulated PC with
     /// counted instructions, and holds the trace against the bounds. Leaves everything in out/<system>/. The same
-    /// file and seed give the same trace, byte for byte.
+    /// file and seed give the same trace, byte for byte. Of a network file: boots each node on a machine of its own, joined by network
+    /// cards, and judges each and the whole; no two runs are alike then.
     #[command(after_help = "Example:\n  ./tactus run examples/avionics.toml")]
     Run(Run),
     /// Make a medium that boots the system on a PC

@@ -121,8 +121,8 @@ struct Told {
     promised_by_host: u32,
     plan: Vec<u8>,
     children: Vec<ChildScheduler>,
-    /// By component: what it is told of the disk that it serves.
-    disks: Vec<(usize, Vec<u8>)>,
+    /// By component: what it is told of the disk that it serves, or beside all else.
+    own: Vec<(usize, Vec<u8>)>,
     /// What programs in slots are given.
     slots: Vec<SlotSupply>,
     /// How long the trials of updates are, in jobs of the loader.
@@ -141,7 +141,7 @@ impl Told {
             promised_by_host: promised.view.promised_by_host() as u32,
             plan: setups[0].encode(),
             children: schedulers::children(system, &setups),
-            disks: served.collect(),
+            own: served.chain(promised.told.iter().cloned()).collect(),
             slots: promised.slots.iter().map(supply).collect(),
             trials: promised.trials(),
         })
@@ -162,7 +162,7 @@ impl Told {
             children: &self.children,
             workload,
             components,
-            told: &self.disks,
+            told: &self.own,
             slots: &self.slots,
             trials: &self.trials,
         }
@@ -308,6 +308,10 @@ pub trait Onlooker {
     fn printed(&mut self, line: &str);
     /// The run has come to this time.
     fn reached(&mut self, now: Duration);
+    /// Whether the machine is to stand still for now.
+    fn holds(&mut self) -> bool {
+        false
+    }
 }
 
 /// Boots the machine, waits for its end and collects the trace.
@@ -326,6 +330,8 @@ pub enum Emulation {
     Concurrent(Option<OsString>),
     /// With counted instructions, the kernel in guest mode below this monitor: [`compile_monitor`].
     InSandbox(PathBuf),
+    /// As the system file says, with further devices: words of the emulator's command line. While the onlooker wants it, it stands still.
+    Joined(Vec<String>),
 }
 
 /// Compiles the monitor that runs a kernel in guest mode.
@@ -406,11 +412,16 @@ pub fn start(
     }
     results.put(IMAGE, &image.bytes)?;
     let counted = Execution::Counted { shift: system.machine.shift };
+    let mut devices = emulated_disk(system, results)?;
     let (execution, plug_in, monitor) = match emulation {
         Emulation::Plain => (counted, None, None),
         Emulation::PlugIn(plug_in) => (counted, Some(plug_in), None),
         Emulation::Concurrent(plug_in) => (Execution::Concurrent, plug_in, None),
         Emulation::InSandbox(monitor) => (counted, None, Some(monitor)),
+        Emulation::Joined(words) => {
+            devices.extend(words);
+            (counted, None, None)
+        }
     };
     let boot = Boot {
         processor: system.machine.processor,
@@ -420,7 +431,7 @@ pub fn start(
         memory,
         execution,
         board: Board::default(),
-        devices: emulated_disk(system, results)?,
+        devices,
         monitor,
         emulator: None,
         held_back: false,
@@ -429,13 +440,14 @@ pub fn start(
     let watch = Watch::over(&image.facts, patience);
     let listens = onlooker.as_ref().is_some_and(|it| it.listens());
     let mut console = listens.then(|| Console::new(boot.log(), &image.facts.components));
-    let ended = watch::run(&boot, watch, &mut |seen| {
+    let ended = watch::run_held(&boot, watch, &mut |seen| {
         if let Some(onlooker) = &mut onlooker {
             for line in console.as_mut().map(Console::look).unwrap_or_default() {
                 onlooker.printed(&line);
             }
             onlooker.reached(seen.now.since(tactus_time::Instant::ZERO));
         }
+        onlooker.as_mut().is_some_and(|it| it.holds())
     });
     ended.map_err(machine)
 }

@@ -2,6 +2,7 @@
 //! its trace. Nothing here writes to a terminal: whoever waits is told by what he hands in.
 #![forbid(unsafe_code)]
 
+pub mod air;
 mod arch;
 pub mod boot;
 pub mod build;

@@ -5,6 +5,7 @@ use super::patience::Patience;
 use super::rings::{Progress, Rings};
 use super::stretches;
 use rustix::fs::{memfd_create, MemfdFlags};
+use rustix::process::{kill_process, Pid, Signal};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -107,6 +108,14 @@ impl Drop for Emulation {
 
 /// Runs the machine to its end. `progress` is called several times a second.
 pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Result<Ended, RunFailure> {
+    run_held(boot, watch, &mut |seen| {
+        progress(seen);
+        false
+    })
+}
+
+/// The same; as long as `progress` says so the machine stands still.
+pub fn run_held(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ended, RunFailure> {
     let start = |error: io::Error| RunFailure::Start(error.to_string());
     let memory = boot.new_memory().map_err(start)?;
     // What the emulator itself says, in a file without a name, as the guest's memory.
@@ -129,16 +138,22 @@ pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Res
 
     let patience = if stretches::wanted() { FOLLOWED * watch.patience } else { watch.patience };
     let (mut last, mut waiting) = (Progress::default(), Patience::with(emulation.0.id()));
+    let mut held = false;
     let status = loop {
         if let Some(status) = emulation.0.try_wait().map_err(start)? {
             break status;
         }
         let seen = rings.progress().map_err(start)?;
-        if waiting.look(seen != last) > patience {
+        if waiting.look(held || seen != last) > patience {
             return Err(RunFailure::Hung { progress: seen, patience, log: boot.log() });
         }
         last = seen;
-        progress(seen);
+        let hold = progress(seen);
+        if hold != held {
+            // It may have ended meanwhile.
+            let _ = kill_process(Pid::from_child(&emulation.0), if hold { Signal::STOP } else { Signal::CONT });
+            held = hold;
+        }
         thread::sleep(LOOK);
     };
     progress(rings.progress().map_err(start)?);

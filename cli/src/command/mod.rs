@@ -10,6 +10,7 @@ pub mod judge;
 pub mod key;
 pub mod monitor;
 mod network;
+mod nodes;
 pub mod pack;
 pub mod report;
 pub mod run;

@@ -46,6 +46,9 @@ fn monitor(system: &System, caches: bool, network: Network) -> Result<PathBuf, F
 
 /// Checks, builds, boots, judges and writes the results.
 pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
+    if let Some(network) = super::network::read(&arguments.subject)? {
+        return super::nodes::run(arguments, network);
+    }
     let system = match subject::read_file(&arguments.subject)? {
         SystemFile::System(system) => *system,
         SystemFile::Sandboxes(whole) => return super::sandboxes::run(arguments, &whole),

@@ -24,6 +24,7 @@ pub mod rates;
 pub mod refusals;
 mod replica;
 pub mod scope;
+pub mod setup;
 pub mod simulate;
 pub mod slots;
 pub mod trickle;

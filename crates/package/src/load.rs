@@ -64,12 +64,13 @@ pub struct Loading<'b> {
     phase: Phase<'b>,
     manifest: Option<Manifest<'b>>,
     program: Option<Program<'b>>,
+    blamed: Option<usize>,
 }
 
 impl<'b> Loading<'b> {
     /// A load that begins. `set_back` is how many steps the kernel takes to set the slot's component back.
     pub fn new(package: &'b [u8], set_back: u64) -> Self {
-        Loading { package, set_back, phase: Phase::Vouch, manifest: None, program: None }
+        Loading { package, set_back, phase: Phase::Vouch, manifest: None, program: None, blamed: None }
     }
 
     /// Takes the next step and says what the loader has to do for it; nothing once the load is over.
@@ -81,7 +82,11 @@ impl<'b> Loading<'b> {
         match core::mem::replace(&mut self.phase, Phase::Over) {
             Phase::Vouch => self.phase = Phase::Admit(vouched(self.package, keys, slot)?),
             Phase::Admit(candidate) => {
-                admitted(&candidate.manifest, slot, work)?;
+                if let Err(refusal) = admitted(&candidate.manifest, slot, work) {
+                    let named = |name: &str| candidate.manifest.tasks.iter().position(|it| it.name == name);
+                    self.blamed = refusal.task().and_then(named);
+                    return Err(refusal);
+                }
                 self.phase = Phase::Digest(candidate);
             }
             Phase::Digest(mut candidate) => {
@@ -128,6 +133,11 @@ impl<'b> Loading<'b> {
     /// What the package says of itself, once it can no longer be refused.
     pub fn manifest(&self) -> Option<&Manifest<'b>> {
         self.manifest.as_ref()
+    }
+
+    /// The task by which the package was refused, by its place in the manifest.
+    pub fn blamed(&self) -> Option<usize> {
+        self.blamed
     }
 
     /// The program, once the package can no longer be refused.

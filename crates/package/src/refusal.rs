@@ -104,6 +104,14 @@ pub enum Refusal<'b> {
 }
 
 impl Refusal<'_> {
+    /// The task to blame, if one is.
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Refusal::TooOften { task, .. } | Refusal::Unschedulable { task: Some(task), .. } => Some(task),
+            _ => None,
+        }
+    }
+
     /// Its kind, as records have it.
     pub fn reason(&self) -> SlotRefusal {
         match self {

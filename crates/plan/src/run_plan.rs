@@ -34,6 +34,8 @@ pub struct RunPlan {
     pub slots: Vec<SlotOffer>,
     /// What the loader does in its jobs, if there is one.
     pub loader: Option<LoaderSteps>,
+    /// By component, what it is told beside all else, in a form that its program knows.
+    pub told: Vec<(usize, Vec<u8>)>,
     /// What the check found, each with where and its remedy, for the terminal and the report alike.
     pub findings: Vec<String>,
 }
@@ -136,7 +138,16 @@ pub fn plan(system: &System, check: &Check, costs: impl Into<CostModel>) -> RunP
     let disk_setups = disk::setups(system, &disks);
     let (loader, planned) = slots::loads(system, &offers).unzip();
     let view = View { slots: slot_views(system, loader.as_ref(), &planned.unwrap_or_default()), ..view };
-    RunPlan { setup, view, disks, disk_setups, slots: offers, loader, findings: findings(system, check) }
+    RunPlan {
+        setup,
+        view,
+        disks,
+        disk_setups,
+        slots: offers,
+        loader,
+        told: Vec::new(),
+        findings: findings(system, check),
+    }
 }
 
 /// The names of the servers by their places in the tree, where events of monitors may name one.

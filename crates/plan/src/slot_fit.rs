@@ -43,12 +43,9 @@ impl fmt::Display for Unfit {
 
 /// A refusal, and the place of the task that it names.
 fn unfit(package: &[u8], refusal: &Refusal<'_>) -> Unfit {
-    let named = match refusal {
-        Refusal::TooOften { task, .. } | Refusal::Unschedulable { task: Some(task), .. } => Some(*task),
-        _ => None,
-    };
     let manifest = Envelope::read(package).and_then(|it| it.claims()).ok();
-    let task = named.zip(manifest).and_then(|(name, manifest)| manifest.tasks.iter().position(|it| it.name == name));
+    let task =
+        refusal.task().zip(manifest).and_then(|(name, manifest)| manifest.tasks.iter().position(|it| it.name == name));
     Unfit { reason: refusal.reason(), task, words: refusal.to_string() }
 }
 

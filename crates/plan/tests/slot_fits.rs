@@ -202,6 +202,13 @@ fn a_network_asks_the_slots_of_each_node_and_its_owner_learns_which_task_is_refu
     fs::write(folder.path().join("dev.pub"), signer.public_text()).expect("a file");
     let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slots/blink-1");
     let text = SLOTS.replace("CRATE", &any.display().to_string());
+    let network = |file: &str| Network::parse(file, &folder.path().join("n.toml"));
+    let once = "[network]\nduration = '60 s'\nbyte = '1 us'\n[[node]]\nname = 'n'\nat = [0, 0]\nsystem = 'once.toml'\n[[application]]\n\
+        name = 'blink'\nsize = '1 KiB'\ndeliver = ['n']\n";
+    fs::write(folder.path().join("once.toml"), &text).expect("a file");
+    let refused = network(once).expect_err("slots that take no older version").to_string();
+    assert!(refused.contains("slot \"guest\" of its system takes nothing of a smaller version"), "{refused}");
+    let text = text.replace("keys =", "older = true\nkeys =");
     fs::write(folder.path().join("slots.toml"), &text).expect("a file");
     // A server that gives too little for the second task, and slots for one task.
     fs::write(folder.path().join("slow.toml"), text.replace("budget = \"1 ms\"", "budget = \"600 us\""))
@@ -215,7 +222,7 @@ fn a_network_asks_the_slots_of_each_node_and_its_owner_learns_which_task_is_refu
     for (n, system) in ["slots", "small", "slots", "slow"].iter().enumerate() {
         file += &format!("[[node]]\nname = 'n{n}'\nat = [{n}, 0]\nsystem = '{system}.toml'\n");
     }
-    let mut network = Network::parse(&file, &folder.path().join("n.toml")).unwrap_or_else(|it| panic!("{it}"));
+    let mut network = network(&file).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!((network.systems.len(), &network.system_of[..]), (3, &[Some(0), Some(1), Some(0), Some(2)][..]));
     admit(&mut network, &[Costs::default(); 3]);
     let run = network.field.run();

@@ -221,7 +221,14 @@ impl Builder<'_> {
         });
         let read = read.and_then(|system| match system.slots.is_empty() {
             true => Err(format!("system {} has no slots, so nothing could come to this node", shorten(&at.value))),
-            false => Ok(system),
+            false => match system.slots.iter().find(|slot| !slot.older) {
+                Some(slot) => Err(format!(
+                    "slot {:?} of its system takes nothing of a smaller version than the last program, whatever its name, and a \
+                     network orders versions of each application by themselves: write older = true there",
+                    slot.name
+                )),
+                None => Ok(system),
+            },
         });
         let index = match read {
             Ok(system) => {

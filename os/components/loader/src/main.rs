@@ -5,17 +5,20 @@
 //! before nothing can refuse the package any more. The kernel keeps what this component must not do: it reaches its own window and
 //! those of its slots, and no page there is written and executed.
 //!
-//! Loads and unloads are done one after another. One begins with the first job that is released at its instant or later.
+//! Loads and unloads are done one after another. One begins with the first job that is released at its instant or later. What comes over
+//! the [`network`] is looked for between them.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod network;
 mod pages;
 mod snapshot;
 #[cfg(feature = "memory-errors")]
 mod wear;
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use network::{Arrivals, Found, Request};
 use snapshot::{Restoring, Snapshot};
 use tactus_package::admission::{Order, Supply, Work, MOST_TASKS};
 use tactus_package::keys::TrustedKey;
@@ -26,7 +29,7 @@ use tactus_package::slot::{Replaced, Slot};
 use tactus_package::snapshot::Seal;
 use tactus_record::SlotRefusal;
 use tactus_rt::abi::layout::{PAGE, PROGRAM, WINDOW_PAGES};
-use tactus_rt::abi::slot::{label_text, load as what, LoadCard, SlotCard, SlotChange, SlotReport, SLOT};
+use tactus_rt::abi::slot::{label_text, load as what, LoadCard, SlotCard, SlotChange, SlotReport, LABEL_BYTES, SLOT};
 use tactus_rt::time::{Duration, Instant};
 use tactus_rt::{calls, grant, slots, Error, Job, Single};
 
@@ -101,6 +104,9 @@ struct Loader {
     /// The digest of what is saved, or compared.
     seal: Seal,
     slots: [Filled; MOST_SLOTS],
+    arrivals: Arrivals,
+    /// How many loads and unloads the network has caused.
+    caused: usize,
 }
 
 /// A step of the kernel's did not come about.
@@ -122,15 +128,74 @@ impl Loader {
             tasks: 0,
             periods: &PERIODS[slot],
         });
-        Loader { next: 0, doing: None, loading: Loading::new(&[], 0), seal: Seal::new(), slots }
+        Loader {
+            next: 0,
+            doing: None,
+            loading: Loading::new(&[], 0),
+            seal: Seal::new(),
+            slots,
+            arrivals: Arrivals::new(),
+            caused: 0,
+        }
     }
 
     /// Takes one step, in a job that was released then.
     fn step(&mut self, release: Instant) {
-        let Some(load) = slots::loads().get(self.next) else { return };
-        if self.doing.is_none() && release.as_nanos() < load.at {
-            return;
+        if self.arrivals.under_way.is_some() {
+            return self.step_of_network();
         }
+        let due = |load: &&LoadCard| self.doing.is_some() || release.as_nanos() >= load.at;
+        let Some(load) = slots::loads().get(self.next).filter(due) else { return self.arrivals.listen() };
+        if self.one(load, slots::package(load), self.next as u16).is_some() {
+            self.next += 1;
+        }
+    }
+
+    /// Takes one step of what the network has asked for.
+    fn step_of_network(&mut self) {
+        let Some((request, place, found)) = self.arrivals.under_way else { return };
+        let (what, package) = match request {
+            Request::Host(package) => (what::LOAD, package),
+            Request::End => (what::UNLOAD, &[][..]),
+        };
+        // Slots that have a program are left out.
+        let mut slots = place..slots::slots().len();
+        let slot = match request {
+            Request::Host(_) if self.doing.is_none() => slots.find(|slot| !self.is_full(*slot as u32)),
+            _ => slots.next(),
+        };
+        let Some(slot) = slot else {
+            let full = Found { reason: SlotRefusal::Full, task: None };
+            return self.arrivals.answer(Err(found.unwrap_or(full)));
+        };
+        let load = LoadCard {
+            at: 0,
+            slot: slot as u32,
+            what,
+            offset: 0,
+            bytes: 0,
+            settles_after: 0,
+            other: 0,
+            trial: 0,
+            state: [0; LABEL_BYTES],
+        };
+        let number = slots::loads().len() + self.caused;
+        let ended = self.one(&load, package, number as u16);
+        self.caused += usize::from(ended.is_some());
+        match (ended, request) {
+            (None, _) => self.arrivals.under_way = Some((request, slot, found)),
+            (Some(Ok(())), _) => self.arrivals.answer(Ok(slot)),
+            (Some(Err(reason)), Request::Host(_)) => {
+                let new = Found { reason, task: self.loading.blamed() };
+                let first = found.filter(|it| it.reason != SlotRefusal::Kind || reason == SlotRefusal::Kind);
+                self.arrivals.under_way = Some((request, slot + 1, Some(first.unwrap_or(new))));
+            }
+            (Some(Err(reason)), Request::End) => self.arrivals.answer(Err(Found { reason, task: None })),
+        }
+    }
+
+    /// Takes one step of what is asked for: nothing as long as it is not over, then whether it was done.
+    fn one(&mut self, load: &LoadCard, package: &'static [u8], number: u16) -> Option<Result<(), SlotRefusal>> {
         let doing = match self.doing {
             Some(doing) => Ok(doing),
             None => self.begin(load),
@@ -147,15 +212,15 @@ impl Loader {
             calls::give_up()
         };
         filled.least = filled.least.max(least);
-        let change = SlotChange { slot: load.slot as u16, load: self.next as u16 };
+        let change = SlotChange { slot: load.slot as u16, load: number };
         let (loading, seal) = (&mut self.loading, &mut self.seal);
         let after = match doing {
             Err(why) => Err(why),
             Ok(Doing::Load(begun)) => {
                 if !begun {
-                    *loading = Loading::new(slots::package(load), card.set_back);
+                    *loading = Loading::new(package, card.set_back);
                 }
-                load_step(loading, (!begun, replaces), (load, card, filled), (target, change))
+                load_step(loading, (!begun, replaces), (load, package), (card, filled), (target, change))
             }
             Ok(Doing::Unload(step)) => Ok(unload(step, card, filled, change)),
             Ok(Doing::Save(step)) => snapshot::save(step, seal, (card, filled), change),
@@ -169,13 +234,16 @@ impl Loader {
             Ok(Doing::Abandon(left, why)) => abandon(loading, (left, why), card),
         };
         match after {
-            Ok(after) => self.doing = after,
+            Ok(after) => {
+                self.doing = after;
+                after.is_none().then_some(Ok(()))
+            }
             Err(why) => {
                 tell(SlotReport::Refused(change, why as u8));
                 self.doing = None;
+                Some(Err(why))
             }
         }
-        self.next += usize::from(self.doing.is_none());
     }
 
     /// Which slots it is about: an update goes into that one of a pair that is empty.
@@ -217,7 +285,8 @@ impl Loader {
 fn load_step(
     loading: &mut Loading<'static>,
     (first, replaces): (bool, Option<Replaced<'_>>),
-    (load, card, filled): (&'static LoadCard, &'static SlotCard, &mut Filled),
+    (load, package): (&LoadCard, &'static [u8]),
+    (card, filled): (&'static SlotCard, &mut Filled),
     (target, change): (Target, SlotChange),
 ) -> Outcome {
     let done = match next(loading, (first, replaces), card, filled)? {
@@ -232,7 +301,7 @@ fn load_step(
             };
             let done = hand_over(loading, card, filled, report);
             if done.is_ok() {
-                filled.package = slots::package(load);
+                filled.package = package;
                 return Ok(target.from.map(|_| Doing::Trial(target, load.settles_after)));
             }
             done

@@ -58,7 +58,7 @@ fn start(_: Caller, upcalls: [u64; 5]) -> [u64; 2] {
     let (given, line, brand) = DEVICE.with(|state| {
         let given = (0..PLACES as u16).all(|number| state.card.give(number).is_some());
         // Tells whoever is at the other end that packets may come.
-        let given = given && state.card.send_once(&frame::ready()).is_some();
+        let given = given && state.card.send(&frame::ready()).is_some();
         (given, state.parameters.line, state.brand)
     });
     [(given && streams::open(line, brand)).into(), 0]

@@ -16,8 +16,8 @@ pub struct NetworkCard<const PACKETS: usize> {
     given: [u16; PACKETS],
     /// The buffers that the card has.
     has: [bool; PACKETS],
-    /// The buffer for what is sent is the card's for good.
-    sent: bool,
+    /// What the card was given to send, under its own number, with the length; it has the buffer until it says that it has sent it.
+    sending: Option<(u16, usize)>,
 }
 
 impl<const PACKETS: usize> NetworkCard<PACKETS> {
@@ -31,7 +31,7 @@ impl<const PACKETS: usize> NetworkCard<PACKETS> {
         let transport = PciTransport::new::<Memory, _>(&mut root, place).ok()?;
         let mut card = VirtIONetRaw::new(transport).ok()?;
         card.enable_interrupts();
-        Some(NetworkCard { card, given: [0; PACKETS], has: [false; PACKETS], sent: false })
+        Some(NetworkCard { card, given: [0; PACKETS], has: [false; PACKETS], sending: None })
     }
 
     /// Gives the card a buffer to fill. None if there is no such buffer, or the card has it.
@@ -45,15 +45,34 @@ impl<const PACKETS: usize> NetworkCard<PACKETS> {
         Some(())
     }
 
-    /// Sends a frame, once. None if it is too long, or one was sent before.
-    pub fn send_once(&mut self, frame: &[u8]) -> Option<()> {
-        let buffer = memory::buffer(PACKETS, BUFFER).filter(|_| !self.sent)?;
+    /// Whether a frame can be sent now: the card has no other one.
+    pub fn is_free(&mut self) -> bool {
+        let Some((token, length)) = self.sending else { return true };
+        if self.card.poll_transmit() != Some(token) {
+            return false;
+        }
+        let Some(buffer) = memory::buffer(PACKETS, BUFFER).and_then(|buffer| buffer.get(..length)) else {
+            return false;
+        };
+        // SAFETY: the buffer that was given under this number, with the same length.
+        let done = unsafe { self.card.transmit_complete(token, buffer) }.is_ok();
+        self.sending = if done { None } else { self.sending };
+        done
+    }
+
+    /// Sends a frame. None if it is too long, or the card still has one.
+    pub fn send(&mut self, frame: &[u8]) -> Option<()> {
+        if !self.is_free() {
+            return None;
+        }
+        let buffer = memory::buffer(PACKETS, BUFFER)?;
         let head = self.card.fill_buffer_header(buffer).ok()?;
         let end = head + frame.len();
         buffer.get_mut(head..end)?.copy_from_slice(frame);
-        self.sent = true;
-        // SAFETY: the buffer is for this one frame and is never used again.
-        unsafe { self.card.transmit_begin(buffer.get(..end)?) }.ok().map(|_| ())
+        // SAFETY: the buffer is not used again before `transmit_complete` of the number: `sending` says so.
+        let token = unsafe { self.card.transmit_begin(buffer.get(..end)?) }.ok()?;
+        self.sending = Some((token, end));
+        Some(())
     }
 
     /// Acknowledges the card's interrupt.

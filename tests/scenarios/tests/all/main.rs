@@ -35,6 +35,7 @@ mod monitored_alike;
 mod monitored_costs;
 mod monitored_lost;
 mod monitors;
+mod networks;
 mod packages;
 mod partitions;
 mod per_server;
