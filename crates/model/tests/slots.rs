@@ -176,6 +176,34 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         43,
         "only what is in a slot is saved; describe a",
     ),
+    (
+        "[[unload]]",
+        "[[channel]]\nname = \"c\"\nkind = \"queuing\"\nsource = \"work\"\ndestinations = [\"guest.0\"]\nsize = \"8 B\"\ndepth = 4\n[[unload]]",
+        45,
+        "channel \"c\": \"guest.0\" is what slot \"guest\" holds, which nobody knows before the run; name a part of",
+    ),
+    (
+        "[[unload]]",
+        "[[channel]]\nname = \"c\"\nkind = \"queuing\"\nsource = \"guest.1\"\ndestinations = [\"work\"]\nsize = \"8 B\"\ndepth = 4\n[[unload]]",
+        44,
+        "let programs reach it by a service in the slot's uses",
+    ),
+    (
+        "[[unload]]",
+        "[[buffer]]\nname = \"b\"\nsize = \"4 KiB\"\nbetween = [\"console\", \"guest\"]\n[[unload]]",
+        44,
+        "\"guest\" is what slot \"guest\" holds",
+    ),
+    (
+        "[[unload]]",
+        "[[device]]\nname = \"d\"\ncomponent = \"guest\"\nkind = \"virtio-net\"\n[[unload]]",
+        43,
+        "\"guest\" is what slot \"guest\" holds",
+    ),
+    ("[[unload]]", "[[chain]]\nname = \"c\"\ntasks = [\"work\", \"guest.0\"]\ndeadline = \"9 ms\"\n[[unload]]", 43, "\"guest.0\" is what"),
+    ("core = 1\n", "core = 1\nafter = \"guest.1\"\n", 31, "\"guest.1\" is what"),
+    ("core = 1\n", "core = 0\ncomponent = \"guest\"\n", 31, "\"guest\" is what"),
+    ("console = true\n", "console = true\nrestarted-by = \"guest\"\n", 21, "component \"console\": \"guest\" is what"),
     ("[[unload]]", "[[restore]]\nat = 3\nslot = \"guest\"\n[[unload]]", 42, "at"),
 ];
 
@@ -197,6 +225,7 @@ fn what_is_saved_fits_a_snapshot_and_has_room_in_the_pool() {
 
 #[test]
 fn what_slots_cannot_be_is_refused_on_its_line_with_a_remedy() {
+    assert!(REFUSED.len() >= 40, "{} kinds of bad input", REFUSED.len());
     let mut wrong = Vec::new();
     for (n, (from, to, line, words)) in REFUSED.iter().enumerate() {
         assert!(FILE.contains(from), "{from}");

@@ -24,6 +24,7 @@ mod schedules;
 mod server;
 mod service;
 mod slot;
+mod slot_reach;
 mod source;
 mod task;
 mod wait;

@@ -60,6 +60,7 @@ pub(super) fn expand(draft: &mut Draft, out: &mut Collector) {
         return;
     }
     let Some(loader) = loader else { return };
+    super::slot_reach::check(draft, out);
     let (mut components, mut tasks) = (Vec::new(), Vec::new());
     for (n, slot) in draft.slots.iter().enumerate() {
         sizes(slot, out);
