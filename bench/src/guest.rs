@@ -50,6 +50,7 @@ pub fn programs() -> Result<Programs, Failure> {
         "tactus-bench",
         "tactus-sched-bench",
         "tactus-services",
+        "tactus-loader",
     ]
     .map(str::to_string);
     let toolchain = Toolchain::find().map_err(machine)?;
@@ -88,7 +89,9 @@ fn prepare(programs: &Programs, (text, components): &Measured, stand_in: Option<
         let scheduler = schedulers::program(&system, &promised.setup.kind);
         programs.insert(scheduler, program(&programs, name)?);
     }
-    let users: Vec<PathBuf> = components.iter().map(|name| program(&programs, name)).collect::<Result<_, Failure>>()?;
+    let mut users: Vec<PathBuf> = components.iter().map(|name| program(&programs, name)).collect::<Result<_, _>>()?;
+    // A slot comes after all components, without a program.
+    users.extend(system.slots.iter().map(|_| PathBuf::new()));
     let (kernel, image) = image(&system, &promised, &programs, &users)?;
     let results = Results::make(&place::results(&system.name))?;
     results.put(IMAGE, &image.bytes)?;

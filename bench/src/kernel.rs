@@ -6,7 +6,7 @@ use super::follow::{Counted, Paths};
 use super::guest::{self, machine, Ran};
 use super::history::{Entry, Sections};
 use super::systems::{self, FEW_VICTIMS, POLICIES, VICTIMS};
-use super::{bars, history, page, paths};
+use super::{bars, beside, history, page, paths};
 use std::fs;
 use std::mem::offset_of;
 use tactus_abi::layout::{PAGE, REGIONS};
@@ -30,6 +30,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     let elf = object::File::parse(&*kernel).map_err(machine)?;
     let scheduler = fs::read(guest::program(&programs, "tactus-scheduler-partitioned-edf")?).map_err(machine)?;
 
+    let longer = beside::slots(&programs)?;
     let followed = |cores| guest::follow(&programs, &systems::calls(cores, FEW_VICTIMS), Some("bench-scheduler"));
     let (paths, between) = (followed(1)?, followed(2)?);
     let calls = guest::run(&programs, &systems::calls(1, VICTIMS), Some("bench-scheduler"))?;
@@ -102,7 +103,7 @@ pub fn kernel(keep: bool) -> Result<Outcome, Failure> {
     lines::line("smallest", format!("{told} of memory for a system of two tasks on one core"));
     lines::line("longest", format!("{longest} instructions inside the kernel at once"));
     let scheduler = object::File::parse(&*scheduler).map_err(machine)?;
-    let broken = bars.broken(&all);
+    let broken = [bars.broken(&all), longer].concat();
     let entry = Entry {
         date: history::now(),
         commit: history::commit(),

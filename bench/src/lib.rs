@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod beside;
 mod books;
 mod figures;
 mod follow;

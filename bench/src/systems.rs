@@ -206,6 +206,30 @@ pub fn library(followed: bool) -> (String, Vec<&'static str>) {
     (text, vec!["sched-bench", "sched-bench-pair"])
 }
 
+/// The system with a task more, and another one in a server; `has_slot`: with an empty slot in the place of the latter, and the former is its
+/// loader's.
+pub fn beside((mut text, mut programs): (String, Vec<&'static str>), has_slot: bool) -> (String, Vec<&'static str>) {
+    text.push_str(
+        "[[server]]\nname = \"apps\"\ncores = [0]\nkind = \"deferrable\"\nbudget = \"1 ms\"\nperiod = \"20 ms\"\n\
+         policy = \"partitioned-edf\"\n\
+         [[task]]\nname = \"load\"\ncore = 0\nperiod = \"20 ms\"\nexecution = \"1700 us\"\n",
+    );
+    text = text.replacen("name = \"bench-", "name = \"bench-beside-", 1);
+    if !has_slot {
+        // A server in which nothing is would be left out.
+        text.push_str(
+            "[[task]]\nname = \"guest\"\nserver = \"apps\"\ncore = 0\nperiod = \"1 s\"\nexecution = \"20 us\"\n",
+        );
+    } else {
+        text.push_str(
+            "component = \"loader\"\n[[component]]\nname = \"loader\"\ncrate = \"os/components/loader\"\nloader = true\n\
+             [[slot]]\nname = \"guest\"\nserver = \"apps\"\nmemory = \"64 KiB\"\ntasks = 1\nkeys = [\"bench/slot.pub\"]\n",
+        );
+        programs.push("tactus-loader");
+    }
+    (text, programs)
+}
+
 /// A system of two tasks on one core, in a machine of so many MiB.
 pub fn small(memory: u64) -> (String, Vec<&'static str>) {
     let mut text = head("bench-small", 1, "100 ms", "partitioned-edf")

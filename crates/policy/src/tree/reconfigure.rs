@@ -107,8 +107,11 @@ pub(super) fn attach(domain: &mut Domain, changing: &ReconfigurableTree) {
         }
     }
     domain.start_at_zero();
-    let requests = Requests::new(list, changing.protocol);
-    domain.changes = Some(Changes { requests, present: Present { tasks, servers } });
+    // Where programs alone come and go, no entry looks for requests.
+    domain.changes = (!list.is_empty()).then(|| {
+        let requests = Requests::new(list, changing.protocol);
+        Changes { requests, present: Present { tasks, servers } }
+    });
 }
 
 impl Changes {

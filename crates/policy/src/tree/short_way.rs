@@ -19,7 +19,8 @@ use tactus_time::{CoreSet, Duration, Instant, TaskId};
 impl Domain {
     /// Finds whether arrivals may take the short ways, once all is attached.
     pub(super) fn look_at_short_ways(&mut self) {
-        let still = self.changes.is_none() && self.sequence.is_none() && self.schedules.is_none();
+        let still =
+            self.changes.is_none() && self.sequence.is_none() && self.schedules.is_none() && self.slots.is_none();
         self.arrives_alone = still && !self.laxities && self.core_states.len() == 1;
         self.arrives_first = self.arrives_alone && self.resources.is_none() && self.vps.len() == 1;
     }

@@ -9,13 +9,15 @@ use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use tactus_bench_book::{is_followed, order, Book, Series};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_UPCALL_DONE};
+use tactus_rt::abi::image::role;
 use tactus_rt::abi::shared::event;
 use tactus_rt::calls::{self, BrandOperation, SchedulerOperation};
+use tactus_rt::cards::components;
 use tactus_rt::clock::time_stamp;
 use tactus_rt::scheduler::OwnRegion;
 use tactus_rt::{region_field, Caller, Error};
 
-tactus_rt::component! { upcall: upcall, services: [complete] }
+tactus_rt::component! { upcall: upcall, services: [complete, slot] }
 
 static BOOK: Book = Book::new();
 
@@ -115,6 +117,11 @@ fn complete(caller: Caller, [order, words @ ..]: [u64; 5]) -> [u64; 2] {
     calls::finish(END)
 }
 
+/// The loader's, which has nothing to tell.
+fn slot(_: Caller, _: [u64; 5]) -> [u64; 2] {
+    [0, Error::BadArgument as u64]
+}
+
 /// What the client asks for, by [`order`].
 fn help(caller: Caller, order: u64, [a, b, c, _]: [u64; 4]) -> Result<u64, Error> {
     let core = caller.core();
@@ -187,7 +194,9 @@ fn interrupts(core: u8) {
 
 /// Lets every victim fault.
 fn faults(core: u8) {
-    let threads = client() + u64::from(tactus_rt::info().tasks);
+    // The loader and its slot come last, with a task each.
+    let others = components().iter().filter(|it| it.role & (role::LOADER | role::SLOT) != 0).count();
+    let threads = client() + u64::from(tactus_rt::info().tasks) - others as u64;
     for victim in listener() + 1..threads {
         switch(core, victim, 0, NO_TIMEOUT);
     }
