@@ -4,7 +4,7 @@
 
 mod own;
 
-pub use own::{Agree, Bench, BenchKind, Mutants, Test, TestBeside, TestKind};
+pub use own::{Test, TestKind};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -80,15 +80,6 @@ pub enum Command {
     /// where they are missing, it names the packages. See docs/real-pc.md.
     #[command(after_help = "Example:\n  ./tactus iso examples/avionics.toml --out avionics.iso")]
     Iso(Iso),
-    /// Run many generated systems on the machine and hold them against simulator and analysis
-    ///
-    /// Every decision on the machine must be the policy's own, every event noticed in time, and no bound beaten where the
-    /// check had accepted the system. Prints one line per system and the figures of all together, and for what reasons how
-    /// many seeds were left out. A system that does not agree is left in the results folder with its trace, and the exit
-    /// status is 1. "compared until a race" says of a system that its decisions could not be replayed one by one and that
-    /// its schedule is the simulator's only until two cores raced: nothing differed, but not everything was compared.
-    #[command(after_help = "Example:\n  ./tactus agree --systems 20")]
-    Agree(Agree),
     /// Show the schedule of an earlier run as text, or export it
     ///
     /// Says for each core what ran from when to when; draws the schedule; or lists every record. Exports open in
@@ -128,13 +119,6 @@ pub enum Command {
     /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
     #[command(after_help = "Example:\n  ./tactus report out/avionics")]
     Report(Report),
-    /// Measure what the kernel's paths cost, or how much memory a system takes
-    ///
-    /// `kernel` counts instructions on one core of the emulated machine: calls, switches, interrupts, faults, and the
-    /// way through the root scheduler with 10 and 100 tasks under each policy. `memory` tells sizes, and how much of
-    /// the stacks is really used with 4 cores and 120 tasks.
-    #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
-    Bench(Bench),
     /// Translate task sets between the formats of SchedCAT, SimSo, rt-app, CSV and system files
     ///
     /// What a file ends in tells its format; of XML that is read, the text does. What would change the schedule is refused; what
@@ -180,13 +164,8 @@ pub struct Subject {
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// The machine's processor, instead of the file's: x86_64 or aarch64
-    #[arg(long, value_name = "NAME", value_parser = processor)]
+    #[arg(long, value_name = "NAME", value_parser = Processor::named)]
     pub processor: Option<Processor>,
-}
-
-pub(crate) fn processor(text: &str) -> Result<Processor, String> {
-    let names = Processor::ALL.map(|(name, _)| name).join(" or ");
-    Processor::ALL.iter().find(|(name, _)| *name == text).map(|(_, it)| *it).ok_or(format!("write {names}"))
 }
 
 /// Options of `check`.
@@ -552,7 +531,9 @@ mod tests {
         for statement in statements {
             let words = statement.words();
             // Those of the laboratory are tried there.
-            let lab = ["study", "rig", "stress"].map(|word| words.get(1).is_some_and(|it| it == word)).contains(&true);
+            let lab = ["study", "rig", "stress", "agree", "bench", "mutants"]
+                .map(|word| words.get(1).is_some_and(|it| it == word))
+                .contains(&true);
             if words.first().is_some_and(|word| word == "./tactus") && !lab {
                 if let Err(error) = Arguments::try_parse_from(&words) {
                     panic!("{statement}: {error}");

@@ -6,7 +6,6 @@ mod assignment;
 mod colouring;
 mod command;
 mod disks;
-mod measure;
 mod promise;
 mod subject;
 mod verdict;
@@ -29,14 +28,12 @@ fn main() -> ExitCode {
         Command::Check(check) => command::check::check(check),
         Command::Simulate(simulate) => command::simulate::simulate(simulate),
         Command::Run(run) => command::run::run(run),
-        Command::Agree(agree) => command::agree::agree(agree),
         Command::Iso(iso) => command::iso::iso(iso),
         Command::Colours(colours) => command::colours::colours(colours),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Monitor(monitor) => command::monitor::monitor(monitor),
         Command::Judge(judge) => command::judge::judge(judge),
         Command::Report(report) => command::report::report(report),
-        Command::Bench(bench) => command::bench::bench(bench),
         Command::Pack(pack) => command::pack::pack(pack),
         Command::Key(key) => command::key::key(key),
         Command::Convert(convert) => command::convert::convert(convert),

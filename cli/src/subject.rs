@@ -122,7 +122,7 @@ pub fn announce(system: &System) {
 
 /// The command that does the same again.
 pub fn command(verb: &str, subject: &Subject, more: &[String]) -> String {
-    let mut words = vec!["./tactus".to_string(), verb.to_string(), quoted(&subject.file.display().to_string())];
+    let mut words = vec!["./tactus".to_string(), verb.to_string(), lines::quoted(&subject.file.display().to_string())];
     if let Some(level) = subject.at_level {
         words.push(format!("--at-level {level}"));
     }
@@ -137,27 +137,4 @@ pub fn command(verb: &str, subject: &Subject, more: &[String]) -> String {
     }
     words.extend(more.iter().cloned());
     words.join(" ")
-}
-
-/// The word as a shell takes it for one.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_a_shell_would_take_apart_are_quoted() {
-        assert_eq!(quoted("examples/avionics.toml"), "examples/avionics.toml");
-        assert_eq!(quoted("my file"), "'my file'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -14,6 +14,7 @@ pub mod failure;
 pub mod heaps;
 pub mod later;
 pub mod lock;
+pub mod measure;
 pub mod package;
 mod patience;
 pub mod place;

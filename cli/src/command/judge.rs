@@ -39,10 +39,10 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
 
     let mut command = format!("./tactus judge {} --linux {}", quoted(&arguments.file), quoted(path));
     for (task, thread) in &arguments.thread {
-        command += &format!(" --thread {}", subject::quoted(&format!("{task}={thread}")));
+        command += &format!(" --thread {}", lines::quoted(&format!("{task}={thread}")));
     }
     if arguments.costs != "none" {
-        command += &format!(" --costs {}", subject::quoted(&arguments.costs));
+        command += &format!(" --costs {}", lines::quoted(&arguments.costs));
     }
     let facts = translated.notes.iter().map(|note| ("trace".to_string(), note.clone())).collect();
     let (seed, findings) = (system.seed, plan.findings.clone());
@@ -56,7 +56,7 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
 }
 
 fn quoted(path: &std::path::Path) -> String {
-    subject::quoted(&path.display().to_string())
+    lines::quoted(&path.display().to_string())
 }
 
 /// `7,821 events, 1,552 of them switches, on 6 cores`

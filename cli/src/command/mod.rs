@@ -1,7 +1,5 @@
 //! The commands: one file each.
 
-pub mod agree;
-pub mod bench;
 pub mod check;
 pub mod colours;
 pub mod convert;

@@ -1,7 +1,6 @@
 //! `tactus run`: builds kernel, components and image, boots them on the emulated machine, and judges what happened.
 
 use crate::arguments::Run;
-use crate::measure;
 use crate::promise::{can_run, promised, through_caches};
 use crate::{subject, verdict};
 use std::ffi::OsString;
@@ -19,7 +18,7 @@ use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::probe::{self, Probe};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
-use tactus_machine::{costs, place, schedulers};
+use tactus_machine::{costs, measure, place, schedulers};
 use tactus_model::{System, SystemFile};
 use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Kept};
@@ -164,7 +163,7 @@ impl Booted<'_> {
 
         let mut more = Vec::new();
         if arguments.costs != "measured" {
-            more.push(format!("--costs {}", subject::quoted(&arguments.costs)));
+            more.push(format!("--costs {}", lines::quoted(&arguments.costs)));
         }
         let command = subject::command("run", &arguments.subject, &more);
         let mut details = details(system, emulator, image, command);

@@ -181,9 +181,9 @@ fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<Outcome, F
     let mut more = if arguments.costs == "none" {
         Vec::new()
     } else {
-        vec![format!("--costs {}", subject::quoted(&arguments.costs))]
+        vec![format!("--costs {}", lines::quoted(&arguments.costs))]
     };
-    let list = arguments.arrivals.as_ref().map(|file| subject::quoted(&file.display().to_string()));
+    let list = arguments.arrivals.as_ref().map(|file| lines::quoted(&file.display().to_string()));
     more.extend(list.map(|file| format!("--arrivals {file}")));
     let details = Details {
         machine: "simulator".to_string(),

@@ -6,11 +6,10 @@
 //! because they take long.
 
 mod cost;
-mod mutants;
 mod python;
 mod tools;
 
-use crate::arguments::{Test, TestBeside, TestKind};
+use crate::arguments::{Test, TestKind};
 use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -137,9 +136,6 @@ impl Count {
 
 /// Runs the tests.
 pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
-    if let Some(TestBeside::Mutants(arguments)) = &arguments.beside {
-        return mutants::mutants(arguments);
-    }
     let root = place::root()?;
     let own = Tools::own();
     let linting = arguments.lints_by.as_deref().map_or_else(|| Ok(own.clone()), Tools::of)?;

@@ -53,6 +53,16 @@ fn keyed(key: &str, text: impl Display) -> String {
     format!("{DIM}{key:<KEY$}{PLAIN}{indented}\n")
 }
 
+/// The word as a shell takes it for one.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// A heading.
 pub fn bold(text: impl Display) -> String {
     format!("{BOLD}{text}{PLAIN}")
@@ -136,6 +146,14 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_a_shell_would_take_apart_are_quoted() {
+        assert_eq!(quoted("examples/avionics.toml"), "examples/avionics.toml");
+        assert_eq!(quoted("my file"), "'my file'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
 
     #[test]
     fn large_numbers_are_written_in_groups_of_three() {

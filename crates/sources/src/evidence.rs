@@ -73,7 +73,7 @@ pub fn numbers(text: &str) -> Vec<String> {
 /// The file with a test of this name, looked for where sources are: it may have been moved.
 fn elsewhere(root: &Path, name: &str) -> Option<String> {
     let mut folders: Vec<PathBuf> =
-        ["crates", "os", "machine", "lab", "cli", "tests", "bench", "probe"].map(|folder| root.join(folder)).into();
+        ["crates", "os", "machine", "lab", "cli", "tests", "probe"].map(|folder| root.join(folder)).into();
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if path.is_dir() {

@@ -2,7 +2,7 @@
 //! have to fail with it, else they do not show it.
 //!
 //! `docs/sources/mutants.toml` holds them; [`read`] holds each against the statements and the tree, so that none outlives the text
-//! that it changes or the tests that it is for. `tactus test mutants` runs them.
+//! that it changes or the tests that it is for. `tactus mutants` runs them.
 
 use crate::{evidence, Statement};
 use serde::Deserialize;

@@ -1,7 +1,10 @@
-//! The laboratory's command, which `./tactus study`, `./tactus rig` and `./tactus stress` start: it reads what is asked, does it, and tells the shell how
-//! it went.
+//! The laboratory's command, which `./tactus study`, `rig`, `stress`, `agree`, `bench` and `mutants` start: it reads what is asked, does it,
+//! and tells the shell how it went.
 #![forbid(unsafe_code)]
 
+mod agree;
+mod bench;
+mod mutants;
 mod rig;
 mod stress;
 
@@ -40,6 +43,24 @@ enum Command {
         after_help = "Examples:\n  ./tactus stress --only arena --runs 10\n  ./tactus stress --planted --runs 50"
     )]
     Stress(stress::Stress),
+    /// Run many generated systems on the machine and hold them against simulator and analysis
+    ///
+    /// Every decision on the machine must be the policy's own, every event noticed in time, and no bound beaten where the
+    /// check had accepted the system. Prints one line per system and the figures of all together, and for what reasons how
+    /// many seeds were left out. A system that does not agree is left in the results folder with its trace, and the exit
+    /// status is 1. "compared until a race" says of a system that its decisions could not be replayed one by one and that
+    /// its schedule is the simulator's only until two cores raced: nothing differed, but not everything was compared.
+    #[command(after_help = "Example:\n  ./tactus agree --systems 20")]
+    Agree(agree::arguments::Agree),
+    /// Measure what the kernel's paths cost, or how much memory a system takes
+    ///
+    /// `kernel` counts instructions on one core of the emulated machine: calls, switches, interrupts, faults, and the
+    /// way through the root scheduler with 10 and 100 tasks under each policy. `memory` tells sizes, and how much of
+    /// the stacks is really used with 4 cores and 120 tasks.
+    #[command(after_help = "Examples:\n  ./tactus bench kernel\n  ./tactus bench memory")]
+    Bench(bench::Bench),
+    /// Take the mechanisms of statements away, one after the other, and see their tests fail
+    Mutants(mutants::Mutants),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +75,9 @@ fn main() -> ExitCode {
         Command::Study(study) => tactus_studies::command::study(study),
         Command::Rig(rig) => rig::rig(rig),
         Command::Stress(wanted) => stress::stress(wanted),
+        Command::Agree(wanted) => agree::agree(wanted),
+        Command::Bench(wanted) => bench::bench(wanted),
+        Command::Mutants(wanted) => mutants::mutants(wanted),
     };
     match result {
         Ok(outcome) => ExitCode::from(outcome.status()),
@@ -62,6 +86,12 @@ fn main() -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
+}
+
+/// A length of time, as it is written in a system file.
+fn duration(text: &str) -> Result<tactus_time::Duration, String> {
+    tactus_model::parse_duration(text)
+        .map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
 }
 
 #[cfg(test)]
@@ -83,7 +113,10 @@ mod tests {
         let mut count = 0;
         for statement in statements {
             let words = statement.words();
-            if words.get(1).is_some_and(|word| ["study", "rig", "stress"].contains(&word.as_str())) {
+            if words
+                .get(1)
+                .is_some_and(|word| ["study", "rig", "stress", "agree", "bench", "mutants"].contains(&word.as_str()))
+            {
                 if let Err(error) = Arguments::try_parse_from(&words) {
                     panic!("{statement}: {error}");
                 }

@@ -21,4 +21,13 @@ impl Processor {
             Processor::Arm => "aarch64",
         }
     }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub fn named(text: &str) -> Result<Processor, String> {
+        let names = Processor::ALL.map(|(name, _)| name).join(" or ");
+        Processor::ALL.iter().find(|(name, _)| *name == text).map(|(_, it)| *it).ok_or(format!("write {names}"))
+    }
 }

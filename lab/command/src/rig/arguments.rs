@@ -1,8 +1,8 @@
 //! Options of `tactus rig`.
 
+use crate::duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use tactus_model::parse_duration;
 use tactus_time::Duration;
 
 /// Options of `rig`.
@@ -231,8 +231,4 @@ pub struct Counted {
     pub size: usize,
     /// How often
     pub rounds: u64,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
 }

@@ -1,5 +1,6 @@
 //! The laboratory's scenarios: `--test all NAME::` runs those of one file.
 
+mod agree;
 mod interrupts;
 mod machine;
 mod rig;

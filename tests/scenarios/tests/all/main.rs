@@ -2,7 +2,6 @@
 //! cores have something to do until the last one ends.
 
 mod a653rs_linux;
-mod agree;
 mod apex;
 mod apex_scripts;
 mod arena;

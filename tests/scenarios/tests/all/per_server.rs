@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tactus_record::{EventKind, Record};
 use tactus_scenarios::sketch::{file, server, task, LESS};
-use tactus_scenarios::{tactus, Finished, Scratch};
+use tactus_scenarios::{Finished, Scratch};
 use tactus_time::{Duration, Instant, TaskId};
 use tactus_trace::Trace;
 
@@ -258,15 +258,4 @@ fn many_schedulers_are_ready_when_the_run_begins() {
         let first = records.iter().find(|it| it.kind == EventKind::Release).map(|it| it.time);
         assert!(first.is_some_and(|at| at < Instant::from_nanos(1_000_000)), "core {core}: {first:?}");
     }
-}
-
-/// Each decision is replayed in the scheduler that made it, and no rule of servers is broken.
-#[test]
-fn each_scheduler_of_random_trees_decides_on_the_machine_as_its_policy_does() {
-    let folder = Scratch::new("agree-per-server");
-    let out = folder.path().join("agree");
-    let words = ["agree", "--per-server", "--systems", "16", "--duration", "200 ms", "--shift", "2", "--out"];
-    let said = tactus(words.iter().map(std::ffi::OsStr::new).chain([out.as_os_str()]));
-    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
-    assert!(said.output.contains("all agree"), "{}", said.output);
 }

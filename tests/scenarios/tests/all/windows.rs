@@ -20,16 +20,6 @@ fn the_partitions_of_the_example_keep_their_bounds_on_the_machine_and_when_simul
     }
 }
 
-#[test]
-fn partition_systems_do_on_the_machine_what_they_do_in_the_simulator() {
-    let folder = Scratch::new("agree-partitions");
-    let out = folder.path().join("agree");
-    let words = ["agree", "--partitions", "--systems", "12", "--seed", "20", "--duration", "400 ms", "--out"];
-    let said = tactus(words.iter().map(std::ffi::OsStr::new).chain([out.as_os_str()]));
-    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
-    assert!(said.output.contains("12 systems"), "{}", said.output);
-}
-
 /// 64 partitions on eight cores, eight windows of 2.5 ms on each in a frame of 20 ms; one of them may have a task that never ends.
 fn many(rogue: Option<usize>) -> String {
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! The bars of the measured paths, `bench/bars.toml`: how many instructions the median of each may take at most.
+//! The bars of the measured paths, `lab/bench/bars.toml`: how many instructions the median of each may take at most.
 //!
 //! A path whose way was shut by mistake still does what it should, only longer: no other test notices.
 
@@ -10,7 +10,7 @@ use tactus_machine::failure::Failure;
 pub struct Bars(BTreeMap<String, u64>);
 
 /// Where they are kept, from the root.
-const FILE: &str = "bench/bars.toml";
+const FILE: &str = "lab/bench/bars.toml";
 
 /// Reads them.
 pub fn read() -> Result<Bars, Failure> {
@@ -60,7 +60,7 @@ mod tests {
     /// The last line of the history is what the pages show.
     #[test]
     fn the_figures_that_are_kept_are_within_their_bars() {
-        let history = include_str!("../../docs/measured/history.jsonl");
+        let history = include_str!("../../../docs/measured/history.jsonl");
         let last: serde_json::Value = serde_json::from_str(history.lines().last().expect("a line")).expect("JSON");
         let figures = last["figures"]
             .as_array()

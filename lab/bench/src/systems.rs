@@ -201,7 +201,7 @@ pub fn sections(protocol: &str, followed: bool) -> (String, Vec<&'static str>) {
 /// The system in which the scheduler library measures itself, and the programs of its components in order. One that is followed
 /// step by step is short, and knows it by that.
 pub fn library(followed: bool) -> (String, Vec<&'static str>) {
-    let text = include_str!("../../examples/sched-bench/sched-bench.toml").replace("../../os/", "os/");
+    let text = include_str!("../../../examples/sched-bench/sched-bench.toml").replace("../../os/", "os/");
     let text = if followed { text.replace("\"1 s\"", "\"12 ms\"") } else { text };
     (text, vec!["sched-bench", "sched-bench-pair"])
 }

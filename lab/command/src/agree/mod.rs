@@ -14,11 +14,13 @@
 //!
 //! What was found of each is a line of `systems.csv`: with `--resume` the same command goes on where it was broken off.
 
+pub mod arguments;
 mod ledger;
+mod seen;
 
-use crate::arguments::Agree;
-use crate::{measure, subject};
+use arguments::Agree;
 use ledger::{Ledger, Line};
+use seen::Seen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,13 +32,13 @@ use tactus_generate::{
 };
 use tactus_machine::boot::{boot, compile_ours_for, details, image, is_booted, Ran};
 use tactus_machine::build::Programs;
-use tactus_machine::costs::{self, Seen};
+use tactus_machine::costs;
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::lock::FolderLock;
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::Network;
-use tactus_machine::{place, schedulers};
+use tactus_machine::{measure, place, schedulers};
 use tactus_model::{Costs, Processor, Schedulers, System, LONGEST};
 use tactus_plan::{plan, RunPlan};
 use tactus_policy::Scheduler;
@@ -241,7 +243,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
-    words.extend((arguments.costs != "measured").then(|| format!("--costs {}", subject::quoted(&arguments.costs))));
+    words.extend((arguments.costs != "measured").then(|| format!("--costs {}", lines::quoted(&arguments.costs))));
     words.join(" ")
 }
 

@@ -1,4 +1,4 @@
-//! `tactus test mutants`: whether the tests of statements notice when the mechanism is taken away.
+//! `tactus mutants`: whether the tests of statements notice when the mechanism is taken away.
 //!
 //! The sources are copied to `target/mutants`, where one mutant of `docs/sources/mutants.toml` after the other is put in, the test
 //! programs that are to notice are built, and their tests are run. A mutant is killed if each of its tests fails, or does not end;
@@ -6,8 +6,7 @@
 
 mod copy;
 
-use super::tools::Tools;
-use crate::arguments::Mutants;
+use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{self, File};
@@ -42,9 +41,16 @@ enum Verdict {
     NotRun,
 }
 
+/// Options of `mutants`.
+#[derive(Debug, Args)]
+pub struct Mutants {
+    /// Statements or sources, as in 'disk 13' or epos; all if none is named
+    #[arg(value_name = "STATEMENT")]
+    statements: Vec<String>,
+}
+
 /// The copy of the sources and where it is built.
 struct Workshop {
-    tools: Tools,
     tree: PathBuf,
     build: PathBuf,
     said: PathBuf,
@@ -58,7 +64,7 @@ pub fn mutants(arguments: &Mutants) -> Result<Outcome, Failure> {
     let folder = target.join("mutants");
     let (tree, build, said) = (folder.join("tree"), folder.join("build"), folder.join("said"));
     copy::alike(&root, &tree).map_err(|error| Failure::Machine(format!("{}: {error}", tree.display())))?;
-    let workshop = Workshop { tools: Tools::own(), tree, build, said };
+    let workshop = Workshop { tree, build, said };
 
     let mut tests: BTreeMap<Program, BTreeSet<&str>> = BTreeMap::new();
     for test in chosen.iter().flat_map(|mutant| &mutant.tests) {
@@ -137,7 +143,7 @@ impl Workshop {
 
     /// Cargo, in a workspace of the copy.
     fn cargo(&self, workspace: &str, words: &[&str]) -> Command {
-        let mut command = self.tools.cargo();
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command
             .args(words)
             .current_dir(self.tree.join(workspace))

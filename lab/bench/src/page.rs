@@ -254,7 +254,7 @@ mod tests {
     /// Figures of Linux come from a script that anyone can run, `lab/studies/peers/linux-rt/pairs.sh`.
     #[test]
     fn figures_of_linux_are_those_of_the_script_that_measures_them() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/measured/linux-pairs.md");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measured/linux-pairs.md");
         let page = fs::read_to_string(page).expect("the script's page");
         let mut count = 0;
         for (ours, _, peers, _) in PEERS {
