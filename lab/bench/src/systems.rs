@@ -223,7 +223,7 @@ pub fn beside((mut text, mut programs): (String, Vec<&'static str>), has_slot: b
     } else {
         text.push_str(
             "component = \"loader\"\n[[component]]\nname = \"loader\"\ncrate = \"os/components/loader\"\nloader = true\n\
-             [[slot]]\nname = \"guest\"\nserver = \"apps\"\nmemory = \"64 KiB\"\ntasks = 1\nkeys = [\"bench/slot.pub\"]\n",
+             [[slot]]\nname = \"guest\"\nserver = \"apps\"\nmemory = \"64 KiB\"\ntasks = 1\nkeys = [\"lab/bench/slot.pub\"]\n",
         );
         programs.push("tactus-loader");
     }
