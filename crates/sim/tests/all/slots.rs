@@ -335,7 +335,7 @@ fn nothing_that_comes_into_a_slot_breaks_a_promise_and_what_is_admitted_meets_it
     assert!(seen.accepted * 4 > seen.systems && seen.loaded > seen.systems / 2, "{seen:?}");
     assert!(seen.unloaded * 8 > seen.systems && seen.refused * 2 > seen.systems, "{seen:?}");
     assert!(seen.saved > seen.systems && 2 * seen.restored > seen.systems, "{seen:?}");
-    assert!(seen.guests > 5 * seen.systems && seen.others > 20 * seen.systems, "{seen:?}");
+    assert!(seen.guests > 4 * seen.systems && seen.others > 20 * seen.systems, "{seen:?}");
 }
 
 /// Everybody else has the same bounds whatever the slot holds, and its server counts though nothing lies in it at the start.
@@ -376,24 +376,26 @@ fn bounds_of_others_are_those_beside_a_full_server() {
     assert!(compared > 60 && moved > 30, "{compared} {moved}");
 }
 
-/// The first system in which a program comes and goes, its plan and its run.
-fn first_with_a_program() -> (RunPlan, Trace) {
+/// The first accepted system whose records are as wanted, its plan and its run.
+fn first_with(wanted: impl Fn(&[&Record]) -> bool) -> (RunPlan, Trace) {
     let found = (0..).find_map(|seed| {
         let chance = &mut Random::new(seed);
         let system = random_system(chance, false);
         let check = tactus_analysis::check(&system, &Costs::default());
         let plan = tactus_plan::plan(&system, &check, &Costs::default());
         let trace = simulated(&system, &plan, &Costs::default(), seed);
-        let has = |kind: EventKind| trace.cores.iter().flatten().any(|r| r.kind == kind);
-        let all = [EventKind::SlotLoaded, EventKind::SlotUnloaded, EventKind::SlotRefused].into_iter().all(has);
-        (check.accepted && all).then_some((plan, trace))
+        let all: Vec<&Record> = trace.cores.iter().flatten().collect();
+        (check.accepted && wanted(&all)).then_some((plan, trace))
     });
     found.expect("there are some")
 }
 
 #[test]
 fn a_run_in_which_programs_come_otherwise_than_planned_breaks_a_rule() {
-    let (plan, trace) = first_with_a_program();
+    let (plan, trace) = first_with(|all| {
+        let kinds = [EventKind::SlotLoaded, EventKind::SlotUnloaded, EventKind::SlotRefused];
+        kinds.into_iter().all(|kind| all.iter().any(|r| r.kind == kind))
+    });
     let broken = |alter: &dyn Fn(&mut Vec<Record>)| {
         let mut other = trace.clone();
         alter(&mut other.cores[0]);
@@ -413,6 +415,35 @@ fn a_run_in_which_programs_come_otherwise_than_planned_breaks_a_rule() {
     // Another job, another task, another reason of entry.
     let entered = |r: &&mut Record| r.kind == EventKind::Enter && r.level == EntryReason::Slot as u8;
     assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.job += 1)), "another job");
+    assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.task = Some(TaskId(99)))), "another task");
+    assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.level = 1)), "another reason");
+}
+
+/// Of a save the run may say that it could not be. What comes later may be refused, and is no less held to its place, its values and who tells it.
+#[test]
+fn after_a_save_that_could_not_be_the_rest_is_held_to_all_but_its_time() {
+    let saved = |r: &Record| r.kind == EventKind::SlotUnloaded && r.level == 1;
+    let (plan, trace) = first_with(|all| {
+        let after = all.iter().skip_while(|r| !saved(r)).skip(1);
+        after.filter(|r| r.kind == EventKind::SlotLoaded && r.level == 0).count() > 1
+    });
+    let broken = |alter: &dyn Fn(&mut Vec<&mut Record>)| {
+        let mut other = trace.clone();
+        let mut later: Vec<&mut Record> = other.cores[0].iter_mut().skip_while(|r| !saved(r)).collect();
+        let could_not_be = later.remove(0);
+        (could_not_be.kind, could_not_be.level) = (EventKind::SlotRefused, SlotRefusal::Unsavable as u8);
+        alter(&mut later);
+        !tactus_trace::check::slots(&plan.view, &other).is_empty()
+    };
+    let loaded = |r: &&mut &mut Record| r.kind == EventKind::SlotLoaded && r.level == 0;
+    let entered = |r: &&mut &mut Record| r.kind == EventKind::Enter && r.level == EntryReason::Slot as u8;
+    assert!(!broken(&|_| {}));
+    assert!(!broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.job += 1)), "another job");
+    assert!(broken(&|all| all.iter_mut().filter(loaded).for_each(|r| r.arg += 1)), "another load");
+    assert!(broken(&|all| all.iter_mut().filter(loaded).for_each(|r| r.job += 1)), "another slot");
+    assert!(broken(&|all| all.iter_mut().filter(loaded).for_each(|r| r.kind = EventKind::SlotUnloaded)), "another end");
+    let value = |r: &&mut &mut Record| r.kind == EventKind::SlotTask;
+    assert!(broken(&|all| all.iter_mut().filter(value).for_each(|r| r.arg += 1)), "another value");
     assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.task = Some(TaskId(99)))), "another task");
     assert!(broken(&|all| all.iter_mut().filter(entered).for_each(|r| r.level = 1)), "another reason");
 }

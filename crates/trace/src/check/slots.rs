@@ -1,5 +1,6 @@
 //! What comes into slots and goes is what was planned: each load in its job of the loader, with its values, or refused for its reason.
-//! Only of a save or a restore the run itself may say that it cannot be; what should follow was planned as if it could.
+//! Only of a save or a restore the run itself may say that it cannot be; what should follow was planned as if it could. From then on a load
+//! may come in another job and may be refused, and is held to all else: its place in the order, its slot, its values, and who tells it.
 
 use super::{Rule, Violation};
 use crate::order::in_order;
@@ -64,7 +65,7 @@ struct Walk<'v> {
     off_plan: bool,
 }
 
-impl Walk<'_> {
+impl<'v> Walk<'v> {
     fn wrong(&mut self, r: &Record, text: String) {
         let (rule, task) = (Rule::Slot, r.task);
         self.found.push(Violation { rule, time: r.time, core: r.core, task, job: None, text });
@@ -84,17 +85,21 @@ impl Walk<'_> {
 
     fn load(&mut self, r: &Record) {
         let told = std::mem::take(&mut self.told);
-        if self.is_unsaved(r) {
+        if let Some((slot, tasks)) = self.unsaved(r) {
+            if r.kind == EventKind::SlotLoaded && told != brought(tasks) {
+                self.wrong(r, format!("load {} goes on with other values than it had", r.arg));
+            }
+            self.is_told_by_loader(r, slot);
             self.off_plan = true;
             return;
+        }
+        if self.off_plan {
+            return self.later(r, &told);
         }
         let Some(Report { slot, number, load: planned, settles, job }) = self.all.get(self.next).copied() else {
             return self.wrong(r, format!("load {} of slot {} is not planned", r.arg, r.job));
         };
         self.next += 1;
-        if self.off_plan {
-            return;
-        }
         // Into which slot of a pair an update goes, the run tells.
         let (number, arg, is_other) = match &planned.told {
             SlotTold::Update(trial) => {
@@ -113,23 +118,7 @@ impl Walk<'_> {
                 format!("load {} of slot {} comes where {} of {number} should", r.arg, r.job, planned.number),
             );
         }
-        let brought = |tasks: Vec<SlotTaskValues>| -> Vec<(TaskId, u8, u64)> {
-            let values = tasks.into_iter().flat_map(|it| {
-                let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
-                let values = [execution, period, deadline, u64::from(it.priority)];
-                SlotValue::ALL.into_iter().zip(values).map(move |(which, value)| (it.task, which as u8, value))
-            });
-            values.collect()
-        };
-        let expected: (EventKind, u8, Vec<(TaskId, u8, u64)>) = match &planned.told {
-            SlotTold::Loaded(tasks) => (EventKind::SlotLoaded, 0, brought(tasks.clone())),
-            SlotTold::Restored(tasks) => (EventKind::SlotLoaded, 1, brought(tasks.clone())),
-            SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, Vec::new()),
-            SlotTold::Update(trial) => (EventKind::SlotUpdate, 0, brought(trial.tasks_in(is_other).collect())),
-            SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),
-            SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, Vec::new()),
-            SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, Vec::new()),
-        };
+        let expected = ending(&planned.told, settles, is_other);
         let why = SlotRefusal::from_u8(r.level).filter(|_| r.kind == EventKind::SlotRefused);
         let may_fail = match planned.told {
             SlotTold::Saved(_) => matches!(why, Some(SlotRefusal::Unsavable | SlotRefusal::Resources)),
@@ -137,6 +126,7 @@ impl Walk<'_> {
             _ => false,
         };
         if may_fail {
+            self.is_told_by_loader(r, slot);
             self.off_plan = true;
             return;
         }
@@ -155,19 +145,62 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the record says that the program which was to be saved last cannot be: it goes on, and the reason is told.
-    fn is_unsaved(&self, r: &Record) -> bool {
-        let last = self.next.checked_sub(1).and_then(|last| self.all.get(last));
-        let own = last.is_some_and(|Report { number, load, .. }| {
-            (r.job as usize, r.arg) == (*number, load.number as u64) && matches!(load.told, SlotTold::Saved(_))
-        });
-        own && match r.kind {
+    /// A load or an unload after something that was not planned: it may be refused, and one that was to be refused may come about.
+    fn later(&mut self, r: &Record, told: &[(TaskId, u8, u64)]) {
+        let (load, settles) = match r.kind {
+            EventKind::SlotUpdate => (usize::from(SlotUpdate::of(r.arg).load), r.level == 1),
+            _ => (r.arg as usize, false),
+        };
+        let mut rest = self.all.iter().skip(self.next);
+        let Some(at) = rest.position(|it| (it.load.number, it.settles) == (load, settles)) else {
+            return self.wrong(r, format!("load {load} of slot {} is not planned, or comes out of its turn", r.job));
+        };
+        let Report { slot, number, load: planned, .. } = self.all[self.next + at];
+        self.next += at + 1;
+        let other = match &planned.told {
+            SlotTold::Update(trial) => Some(usize::from(trial.other)),
+            _ => None,
+        };
+        let place = r.job as usize;
+        if place != number && Some(place) != other {
+            self.wrong(r, format!("load {load} comes to slot {place}, planned was {number}"));
+        }
+        let (kind, level, values) = ending(&planned.told, settles, Some(place) == other);
+        if r.kind == EventKind::SlotRefused {
+            if !told.is_empty() {
+                self.wrong(r, format!("load {load} is refused and brings values"));
+            }
+        } else if matches!(planned.told, SlotTold::Refused(_)) {
+            // What it brings where it comes about, the plan does not say.
+        } else if (r.kind, r.level) != (kind, level) {
+            self.wrong(r, format!("load {load} ends as {:?}, planned was {:?}", r.kind, planned.told));
+        } else if told != values {
+            self.wrong(r, format!("load {load} brings other values than its package"));
+        }
+        self.is_told_by_loader(r, slot);
+    }
+
+    /// A record of slots comes from an entry that the loader asked for, in whichever job.
+    fn is_told_by_loader(&mut self, r: &Record, slot: &SlotView) {
+        let by = self.entered.get(&r.core).map(|(reason, task, _)| (*reason, *task));
+        if by != Some((EntryReason::Slot as u8, Some(slot.loader))) {
+            self.wrong(r, format!("load {} is not told by the loader", r.arg));
+        }
+    }
+
+    /// Where the record says that the program which was to be saved last cannot be, so that it goes on or the reason is told: its slot and its
+    /// tasks' values.
+    fn unsaved(&self, r: &Record) -> Option<(&'v SlotView, &'v [SlotTaskValues])> {
+        let Report { slot, number, load, .. } = *self.all.get(self.next.checked_sub(1)?)?;
+        let SlotTold::Saved(tasks) = &load.told else { return None };
+        let says_so = match r.kind {
             EventKind::SlotLoaded => r.level == 1,
             EventKind::SlotRefused => {
                 matches!(SlotRefusal::from_u8(r.level), Some(SlotRefusal::Unsavable | SlotRefusal::Resources))
             }
             _ => false,
-        }
+        };
+        ((r.job as usize, r.arg) == (number, load.number as u64) && says_so).then_some((slot, tasks))
     }
 
     /// Once the loader's job that was to tell is complete, it must have been told.
@@ -185,4 +218,27 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// How a load ends as planned: the record's kind and level, and the values that are told before it.
+fn ending(planned: &SlotTold, settles: bool, is_other: bool) -> (EventKind, u8, Vec<(TaskId, u8, u64)>) {
+    match planned {
+        SlotTold::Loaded(tasks) => (EventKind::SlotLoaded, 0, brought(tasks)),
+        SlotTold::Restored(tasks) => (EventKind::SlotLoaded, 1, brought(tasks)),
+        SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, Vec::new()),
+        SlotTold::Update(trial) => (EventKind::SlotUpdate, 0, brought(&trial.tasks_in(is_other).collect::<Vec<_>>())),
+        SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),
+        SlotTold::Saved(_) => (EventKind::SlotUnloaded, 1, Vec::new()),
+        SlotTold::Refused(why) => (EventKind::SlotRefused, *why as u8, Vec::new()),
+    }
+}
+
+/// The records that tell these tasks' values.
+fn brought(tasks: &[SlotTaskValues]) -> Vec<(TaskId, u8, u64)> {
+    let values = tasks.iter().flat_map(|it| {
+        let [execution, period, deadline] = [it.execution, it.period, it.deadline].map(|it| it.as_nanos());
+        let values = [execution, period, deadline, u64::from(it.priority)];
+        SlotValue::ALL.into_iter().zip(values).map(|(which, value)| (it.task, which as u8, value))
+    });
+    values.collect()
 }
