@@ -4,6 +4,7 @@
 
 mod agree;
 mod bench;
+mod duration;
 mod mutants;
 mod rig;
 mod stress;
@@ -86,12 +87,6 @@ fn main() -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
-}
-
-/// A length of time, as it is written in a system file.
-fn duration(text: &str) -> Result<tactus_time::Duration, String> {
-    tactus_model::parse_duration(text)
-        .map_err(|error| format!("{error}; write a number and ns, us, ms or s, as in '250 ms'"))
 }
 
 #[cfg(test)]

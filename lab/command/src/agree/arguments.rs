@@ -1,6 +1,6 @@
 //! Options of `tactus agree`.
 
-use crate::duration;
+use crate::duration::duration;
 use clap::Args;
 use std::path::PathBuf;
 use tactus_model::Processor;

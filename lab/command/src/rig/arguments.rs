@@ -1,6 +1,6 @@
 //! Options of `tactus rig`.
 
-use crate::duration;
+use crate::duration::duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tactus_time::Duration;
