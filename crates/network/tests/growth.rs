@@ -20,7 +20,7 @@ const SETTINGS: Settings = Settings {
     largest: 1 << 20,
 };
 
-/// A grid of so many nodes, each of which hears its four neighbours and loses a twentieth; 4 KiB for the nine nodes in the corner, or for
+/// A grid of this number of nodes, each of which hears its four neighbours and loses a twentieth; 4 KiB for the nine nodes in the corner, or for
 /// all.
 fn grid(nodes: usize, everywhere: bool, seed: u64) -> Field {
     let side = (nodes as f64).sqrt().ceil() as usize;

@@ -249,7 +249,7 @@ fn none_is_lost_or_comes_twice(system: &System, trace: &Trace, lost: usize) -> R
         let complete = own().filter(|r| r.kind == EventKind::Complete).count();
         let gaps: Vec<u64> = releases.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
         if gaps.windows(2).any(|pair| pair[0] != pair[1]) || gaps.first() == Some(&0) {
-            return Err(format!("releases are not a period apart: {gaps:?}"));
+            return Err(format!("releases are not one period after each other: {gaps:?}"));
         }
         unfinished += releases.len() - complete;
     }

@@ -44,7 +44,7 @@ impl Seen {
         let name = processor.name();
         let mut text = format!(
             "# The longest that each kind of the system's own work took on the emulated {name} machine, in instructions, by size of the\n\
-             # system (at most so many cores and tasks): seen over {systems} generated systems (`tactus agree --write-costs`), and\n\
+             # system (its cores and tasks at most): seen over {systems} generated systems (`tactus agree --write-costs`), and\n\
              # half as much again, since the longest that was seen is not the longest that there is; never less than for a\n\
              # smaller system. One core tells no other.\n"
         );

@@ -52,7 +52,7 @@ fn all_packages(name: &str) -> Shop {
     shop
 }
 
-/// A random system of so many cores with up to three slots on one of them, where the loader is too, and packages of all sizes that come and go;
+/// A random system of this number of cores with up to three slots on one of them, where the loader is too, and packages of all sizes that come and go;
 /// and of each load or unload whether it is meant to take place as far as the file goes, where admission allows it.
 fn random_system(shop: &Shop, (cores, home): (u64, u64), chance: &mut Chance) -> (String, Vec<Meant>) {
     let kind = chance.one(&["partitioned-edf", "partitioned-rm"]);

@@ -222,7 +222,7 @@ fn many(seed: u64, updates: usize, shop: &Shop, shown: &mut Shown) {
     assert!(again <= kinds.iter().filter(|kind| (1..7).contains(*kind)).count(), "{counted:?}");
 }
 
-/// Said from the records alone: whichever slot they are in, jobs are released a period apart, none is lost or comes twice, and each is
+/// Said from the records alone: whichever slot they are in, jobs are released one period after another, none is lost or comes twice, and each is
 /// complete by its deadline but for the last one of a version that gives way.
 fn one_sequence_of_jobs(run: &Finished, shown: &mut Shown) {
     let trace = run.trace();

@@ -104,7 +104,7 @@ impl AddressSpace {
 
     /// An address space with nothing in it, its top table of one of these colours.
     pub fn new(frames: &mut dyn FrameSource, colours: u64) -> Result<Self, MapError> {
-        assert!(has_long_identifiers(), "the processor tells only 256 address spaces apart, and the kernel needs more");
+        assert!(has_long_identifiers(), "numbers for 256 address spaces are too few for the kernel");
         let top = frames.page(colours).ok_or(MapError::OutOfFrames)?;
         let identifier = LAST.fetch_add(1, Relaxed) + 1;
         Ok(AddressSpace(top | identifier << IDENTIFIER))
@@ -197,7 +197,7 @@ fn index(address: u64, level: u32) -> usize {
     (address >> (12 + 9 * level)) as usize & 511
 }
 
-/// Whether address spaces are told apart by 16 bits (ID_AA64MMFR0_EL1.ASIDBits).
+/// Whether address spaces have numbers of 16 bits (ID_AA64MMFR0_EL1.ASIDBits).
 fn has_long_identifiers() -> bool {
     let features: u64;
     // SAFETY: reading the register has no effect.

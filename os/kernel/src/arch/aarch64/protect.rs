@@ -106,7 +106,7 @@ pub fn physical(address: u64) -> Option<u64> {
     rights(at).map(|_| at)
 }
 
-/// Memory of the kernel's own in one piece, full of zeros: so many pages. During set-up.
+/// Memory of the kernel's own in one piece, full of zeros: this number of pages. During set-up.
 pub fn piece<T>(frames: &mut dyn FrameSource, pages: u64) -> Option<*mut T> {
     frames.pages(pages, frames.kernel_colours()).map(direct)
 }

@@ -1,4 +1,4 @@
-//! The console's port: a PL011, as the board `virt` has it. A call passes on what it takes at once; what is left is held, and passed on by
+//! The console's port: a PL011, as the board `virt` has it. A call passes on what it takes at once; the rest is held, and passed on by
 //! whoever asks next, at the latest at the end of the run.
 
 use super::paging::direct;

@@ -111,7 +111,7 @@ pub fn physical(address: u64) -> Option<u64> {
     (entry & PRESENT != 0).then_some((entry & ADDRESS) | (address % PAGE))
 }
 
-/// Memory of the kernel's own in one piece, full of zeros: so many pages. During set-up.
+/// Memory of the kernel's own in one piece, full of zeros: this number of pages. During set-up.
 pub fn piece<T>(frames: &mut dyn FrameSource, pages: u64) -> Option<*mut T> {
     if frames.is_every(frames.kernel_colours()) {
         return frames.pages(pages, u64::MAX).map(direct);

@@ -1,6 +1,6 @@
 //! Work that takes an exact number of instructions. On one core of the emulated machine an instruction is a cycle.
 
-/// Works for so many instructions, an even number of at least two.
+/// Works for this many instructions, an even number of at least two.
 #[inline(always)]
 pub fn count_down(instructions: u64) {
     // SAFETY: counts a register down and touches nothing else.
@@ -17,7 +17,7 @@ pub fn count_down(instructions: u64) {
 /// The most instructions that [`execute`] can execute.
 pub const MOST_INSTRUCTIONS: u64 = 1_536;
 
-/// Executes so many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
+/// Executes this many instructions, at most [`MOST_INSTRUCTIONS`], and always the same few more. No branch depends on the
 /// number.
 #[inline(always)]
 pub fn execute(instructions: u64) {
