@@ -141,6 +141,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         entry: 0,
         changes: None,
         slots: None,
+        update: None,
         events: None,
         resources: None,
         sequence: None,

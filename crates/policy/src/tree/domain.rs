@@ -7,7 +7,7 @@ use super::events::Events;
 use super::queues::Queues;
 use super::reconfigure::Changes;
 use super::resource::{Resources, SharedResources};
-use super::slots::Slots;
+use super::slots::{Slots, Update};
 use super::task_state::TaskState;
 use super::timetable::{Schedules, Sequence};
 use crate::heap::{IndexedHeap, Key};
@@ -75,6 +75,8 @@ pub(crate) struct Domain {
     pub(super) changes: Option<Changes>,
     /// Its tasks that come and go with programs.
     pub(super) slots: Option<alloc::boxed::Box<Slots>>,
+    /// An update of a pair of slots that is under way.
+    pub(super) update: Option<alloc::boxed::Box<Update>>,
     /// What its jobs await beside time.
     pub(super) events: Option<Events>,
     /// What its jobs keep from others.
@@ -180,7 +182,7 @@ impl Domain {
         if self.changes.is_some() {
             self.reconfigure(&mut records);
         }
-        if self.slots.is_some() {
+        if self.update.is_some() {
             self.carry_on_update(&mut records);
         }
         self.fall_due(me, &mut records);
@@ -260,7 +262,7 @@ impl Domain {
         let holds = self.resources.as_ref().is_some_and(|resources| resources.holds(place));
         let task = &mut self.tasks[place];
         let looked_at = task.is_looked_at();
-        let fails = self.slots.is_some() && self.look_at_trial(place, event, now);
+        let fails = self.update.is_some() && self.look_at_trial(place, event, now);
         let task = &mut self.tasks[place];
         let goes_on = match event {
             _ if fails => false,

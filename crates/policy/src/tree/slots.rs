@@ -64,8 +64,6 @@ pub(super) struct Slots {
     pub(super) told: Vec<Option<Values>>,
     /// What was done, by the number of the slot.
     done: Option<(usize, SlotAction)>,
-    /// One that is under way.
-    pub(super) update: Option<Update>,
 }
 
 /// One slot.
@@ -106,7 +104,7 @@ pub(super) fn attach(domain: &mut Domain, all: &ReconfigurableTree) {
             domain.tasks[task].set_in_slot();
         }
         let told = alloc::vec![None; domain.tasks.len()];
-        domain.slots = Some(Box::new(Slots { list, told, done: None, update: None }));
+        domain.slots = Some(Box::new(Slots { list, told, done: None }));
     }
 }
 
@@ -133,7 +131,7 @@ impl Domain {
     #[cold]
     pub(super) fn change_slot(&mut self, me: usize, records: &mut Recorder) {
         let Some(mut slots) = self.slots.take() else { return };
-        let Slots { list, told, done, .. } = &mut *slots;
+        let Slots { list, told, done } = &mut *slots;
         let (number, mut updates) = (done.as_ref().map_or(0, |(slot, _)| *slot), None);
         let action = done.take().and_then(|(slot, action)| Some((list.get_mut(slot)?, action)));
         if let Some((slot, action)) = action {

@@ -9,6 +9,7 @@ use super::domain::Domain;
 use super::slots::Update;
 use crate::records::Recorder;
 use crate::Event;
+use alloc::boxed::Box;
 use tactus_record::SlotSwitch;
 use tactus_time::Instant;
 
@@ -17,7 +18,7 @@ impl Domain {
     pub(super) fn begin_update(&mut self, (from, to): (usize, usize), trial: u32, now: Instant) {
         let Some(slots) = self.slots.as_mut().filter(|_| from != to) else { return };
         let loaded = |slot: usize| slots.list.get(slot).is_some_and(|it| it.loaded);
-        if slots.update.is_some() || !loaded(from) || loaded(to) || slots.list.len() <= to {
+        if self.update.is_some() || !loaded(from) || loaded(to) || slots.list.len() <= to {
             return;
         }
         slots.list[to].loaded = true;
@@ -28,14 +29,14 @@ impl Domain {
                 self.tasks[task].prepare(values, now);
             }
         }
-        slots.update = Some(Update { from, to, trial, state: None, failed: None });
+        self.update = Some(Box::new(Update { from, to, trial, state: None, failed: None }));
     }
 
     /// The running job of the task at `place` ends or is looked at, before anything else is done about the event. Whether it is ended.
     #[cold]
     pub(super) fn look_at_trial(&mut self, place: usize, event: Event, now: Instant) -> bool {
-        let Some(slots) = &mut self.slots else { return false };
-        let Some(update) = slots.update.as_mut().filter(|it| it.state == Some(SlotSwitch::Over)) else { return false };
+        let Some(slots) = &self.slots else { return false };
+        let Some(update) = self.update.as_mut().filter(|it| it.state == Some(SlotSwitch::Over)) else { return false };
         if !slots.list[update.to].tasks.contains(&place) {
             return false;
         }
@@ -57,7 +58,7 @@ impl Domain {
     /// A job of the task at `place`, which does not run, has missed its deadline.
     #[cold]
     pub(super) fn fail_trial(&mut self, records: &mut Recorder) {
-        if let Some(update) = self.slots.as_mut().and_then(|slots| slots.update.as_mut()) {
+        if let Some(update) = &mut self.update {
             update.failed = Some(SlotSwitch::Missed);
         }
         self.carry_on_update(records);
@@ -67,7 +68,7 @@ impl Domain {
     #[cold]
     pub(super) fn carry_on_update(&mut self, records: &mut Recorder) {
         let Some(slots) = &self.slots else { return };
-        let Some(update) = &slots.update else { return };
+        let Some(update) = &self.update else { return };
         let old = &slots.list[update.from];
         match (update.state, update.failed) {
             (None, _) if old.tasks.clone().all(|task| self.tasks[task].pending == 0) => {
@@ -82,15 +83,14 @@ impl Domain {
     /// The trial is over: what is not decided goes back, and the program that is not in use is unloaded.
     #[cold]
     pub(super) fn settle_update(&mut self, records: &mut Recorder) {
-        let Some(slots) = &self.slots else { return };
-        let Some(update) = &slots.update else { return };
+        let Some(update) = &self.update else { return };
         match update.state {
             None => self.keep(SlotSwitch::Late, records),
             Some(SlotSwitch::Over) => self.hand_on((update.to, update.from), SlotSwitch::Late, records),
             Some(_) => {}
         }
         let Some(slots) = &mut self.slots else { return };
-        let Some(update) = slots.update.take() else { return };
+        let Some(update) = self.update.take() else { return };
         let loser = if update.state == Some(SlotSwitch::Kept) { update.from } else { update.to };
         slots.list[loser].loaded = false;
     }
@@ -121,7 +121,7 @@ impl Domain {
     /// The tasks that release jobs go on to do so.
     fn keep(&mut self, why: SlotSwitch, records: &mut Recorder) {
         let Some(slots) = &self.slots else { return };
-        let Some(update) = &slots.update else { return };
+        let Some(update) = &self.update else { return };
         let new = slots.list[update.to].tasks.clone();
         let in_use = if why == SlotSwitch::Kept { update.to } else { update.from };
         for task in new {
@@ -137,7 +137,7 @@ impl Domain {
     }
 
     fn note_switch(&mut self, why: SlotSwitch) {
-        if let Some(update) = self.slots.as_mut().and_then(|slots| slots.update.as_mut()) {
+        if let Some(update) = &mut self.update {
             (update.state, update.failed) = (Some(why), None);
         }
     }
