@@ -50,6 +50,7 @@ mod restarts_per_server;
 mod sandbox;
 mod sandboxes;
 mod saves;
+mod saves_in_flight;
 mod schedulers;
 mod schedules;
 mod security;
