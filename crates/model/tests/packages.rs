@@ -79,6 +79,8 @@ fn every_kind_of_mistake_is_told_with_file_line_and_remedy() {
         (read("[workspace]\n", None), "Cargo.toml:1: it describes no package; give the folder"),
         (read(CRATE, None), "Cargo.toml:1: it does not say what tasks the package brings; add [package.metadata.tactus]"),
         (metadata("clas = \"app\"\n"), "Cargo.toml:5: key \"clas\" is not known here; did you mean \"class\"?"),
+        (metadata("class = \"app\"\nfloating-point = true\n"), "Cargo.toml:6: programs in slots have no unit of floating point, whose registers no snapshot keeps; remove the line: they compute in software"),
+        (own("floating-point = true"), "blink.toml:2: programs in slots have no unit of floating point"),
         (metadata("class = \"app\"\n"), "Cargo.toml:4: \"task\" is missing; add a line like [[package.metadata.tactus.task]]"),
         (read("[package]\nversion = \"1.0.0\"\n", Some(&format!("class = \"app\"\n{TASK}"))), "blink.toml:1: \"name\" is missing; add a line like name = \"blink\""),
         (read("[package]\nname = \"blink\"\nversion.workspace = true\n", Some(&format!("class = \"app\"\n{TASK}"))), "blink.toml:1: \"version\" is missing; add a line like version = \"1.0.0\""),

@@ -30,6 +30,17 @@ pub(super) struct Section<'a> {
 impl Reader<'_> {
     /// Opens a table and reports the keys that it must not have.
     pub fn open<'v>(&mut self, value: &'v Value<'v>, subject: String, known: &[&'static str]) -> Option<Section<'v>> {
+        self.open_without(value, subject, known, &[])
+    }
+
+    /// As [`open`](Reader::open), where these keys of other tables are refused, each with its reason and remedy.
+    pub fn open_without<'v>(
+        &mut self,
+        value: &'v Value<'v>,
+        subject: String,
+        known: &[&'static str],
+        refused: &[(&str, &str, &str)],
+    ) -> Option<Section<'v>> {
         let place = self.place(value);
         let Some(table) = value.get_ref().as_table() else {
             self.malformed(place, "", subject, value, format!("a table with the keys {}", known.join(", ")));
@@ -38,6 +49,10 @@ impl Reader<'_> {
         let mut section = Section { table, place, subject, meant: Vec::new() };
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().to_string();
+            if let Some((_, why, remedy)) = refused.iter().find(|it| it.0 == name) {
+                self.out.refuse(self.lines.place(key.span().start), &section.subject, *why, *remedy);
+                continue;
+            }
             let nearest = if self.out.is_full() { None } else { nearest(&name, known.iter().copied()) };
             section.meant.extend(nearest.clone());
             let complaint =

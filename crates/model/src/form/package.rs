@@ -3,6 +3,7 @@
 use super::each_of;
 use super::keys::{shorten, Reader, Section, Value};
 use super::platform::strings;
+use super::slot::WITHOUT;
 use crate::draft::{At, Given};
 use crate::package::{DeclaredTask, PackageDeclaration};
 use crate::problem::{Collector, Complaint, Location};
@@ -100,7 +101,7 @@ fn declaration<'v>(
     crates: &Named,
     reader: &mut Reader<'_>,
 ) -> Option<PackageDeclaration> {
-    let section = reader.open(value, String::new(), &KEYS)?;
+    let section = reader.open_without(value, String::new(), &KEYS, &WITHOUT)?;
     section.require(reader, "class", "class = \"app\", the kind of slot that it is made for");
     section.require(reader, "task", &format!("[[{heading}]] with name, period and execution"));
     let own = |given: Given<String>, other: &Option<At<String>>| match given {

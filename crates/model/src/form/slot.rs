@@ -16,12 +16,18 @@ const SLOT: [&str; 9] = ["name", "server", "memory", "heap", "tasks", "class", "
 const LOAD: [&str; 3] = ["at", "slot", "package"];
 const UNLOAD: [&str; 2] = ["at", "slot"];
 const UPDATE: [&str; 5] = ["at", "slots", "package", "state", "trial"];
+/// What slots and their programs cannot have, why, and what to do.
+pub(super) const WITHOUT: [(&str, &str, &str); 1] = [(
+    "floating-point",
+    "programs in slots have no unit of floating point, whose registers no snapshot keeps",
+    "remove the line: they compute in software; or compute in a [[component]] with floating-point, which they call",
+)];
 /// A file of a key is hardly longer than its digits.
 const MOST_OF_KEY: u64 = 4096;
 
 /// Reads one `[[slot]]`.
 pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftSlot> {
-    let section = reader.open(value, subject(value, "slot", index), &SLOT)?;
+    let section = reader.open_without(value, subject(value, "slot", index), &SLOT, &WITHOUT)?;
     section.require(reader, "name", "name = \"guest\"");
     section.require(reader, "server", "server = \"apps\"");
     section.require(reader, "memory", "memory = \"256 KiB\"");

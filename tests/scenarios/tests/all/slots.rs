@@ -318,6 +318,38 @@ fn a_program_that_is_unloaded_inside_a_service_leaves_service_and_slot_to_others
     frames_are_back(&Finished::run_checked(&path, &[]));
 }
 
+/// A monitor that restarts a slot stops the program that does what it must not, and the loader leaves the slot to the next one.
+#[test]
+fn a_monitor_that_restarts_a_slot_ends_its_program_and_the_next_one_runs() {
+    let shop = Shop::new("slots-monitored");
+    let uses = "uses = ['console', 'alarm']\n";
+    shop.pack_with(("tests/scenarios/guests", "alarms"), ("alarms", uses), &[("count", "300 us", "40 ms")], "dev");
+    shop.pack(("tests/scenarios/guests", "steady"), "steady", &[("go", "300 us", "40 ms")], "dev");
+    let loads = [load(20, "guest", "alarms"), unload(300, "guest"), load(320, "guest", "steady"), unload(500, "guest")];
+    let text =
+        system("600 ms", "guest", &loads).replace("console.write' }", "console.write', alarm = 'console.write' }");
+    let monitor =
+        "[[monitor]]\nname = 'quiet'\nproperty = 'always (not called)'\nevents = { called = 'call guest.alarm' }\n\
+                   on-violation = 'restart guest'\n";
+    let path = shop.scratch.write("monitored.toml", &(text + monitor));
+    let run = Finished::run(&path, &[]);
+    let output = &run.said.output;
+    let (components, stopped) = (run.components(), run.summary.stopped());
+    let names: Vec<&str> = stopped.iter().map(|it| components[it.component as usize].as_str()).collect();
+    // By the monitor, and its thread when it comes back from the call.
+    assert_eq!(names, ["guest"; 2], "{output}");
+    assert!(output.contains("component guest was stopped: a monitor found a property violated"), "{output}");
+    let said = |words: &str| output.lines().filter(|line| line.ends_with(words)).count();
+    assert_eq!((said("guest: job 2"), said("guest: job 3"), said("steady after 0")), (1, 0, 1), "{output}");
+    let pair = [EventKind::SlotLoaded, EventKind::SlotUnloaded];
+    assert_eq!(by_job(&run).iter().map(|it| it.1).collect::<Vec<_>>(), pair.repeat(2), "{output}");
+    assert!(output.contains("decisions is the policy's own"), "{output}");
+    for task in ["control", "load"] {
+        let task = run.summary.task(task);
+        assert!(task.worst_over_bound().is_some_and(|share| share <= 1.0) && task.missed() == 0, "{output}");
+    }
+}
+
 /// Programs come and go this number of times in one run, and the kernel finds all in order at its end: each page table, each frame, each
 /// thread and each brand, as its own check looks at them.
 fn come_and_go(times: usize) {
