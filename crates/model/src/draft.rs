@@ -371,7 +371,8 @@ pub(crate) enum DraftLoadKind {
     Load(Given<DraftPackage>),
     Unload,
     Save,
-    Restore,
+    /// By the name of the slot of which it was saved, if that is another one.
+    Restore(Given<String>),
     Update(Given<DraftPackage>, DraftUpdate),
 }
 

@@ -201,7 +201,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     ),
     ("[[unload]]", "[[restore]]", 41, "nothing is saved of slot \"guest\" before; write a [[save]] with an earlier at"),
     ("[[unload]]", "[[save]]\nas = \"name\"", 42, "\"as\""),
-    ("[[unload]]", "[[restore]]\nfrom = \"name\"", 42, "\"from\""),
+    ("[[unload]]", "[[restore]]\nfrom = \"name\"", 42, "there is no slot \"name\""),
     ("[[unload]]", "[[save]]\nslot = \"guest\"\n[[unload]]", 41, "\"at\" is missing"),
     ("[[unload]]", "[[restore]]\nat = \"3 ms\"\n[[unload]]", 41, "\"slot\" is missing"),
     ("[[unload]]", "[[save]]\nat = \"3 s\"\nslot = \"guest\"\n[[unload]]", 42, "not before the end of the run"),
@@ -257,6 +257,50 @@ fn what_is_saved_fits_a_snapshot_and_has_room_in_the_pool() {
     let heap = text.replace("heap = \"16 KiB\"", "heap = \"8 MiB\"");
     let said = read(&heap).expect_err("accepted");
     assert!(said.contains("pages to save, and 1024 is the most; lower memory, heap or tasks"), "{said}");
+}
+
+#[test]
+fn what_was_saved_of_a_slot_goes_on_in_another_one_that_is_like_it() {
+    let server =
+        "[[server]]\nname = \"more\"\ncores = [0]\nkind = \"deferrable\"\nbudget = \"1 ms\"\nperiod = \"10 ms\"\n\
+                  policy = \"partitioned-fp\"\n";
+    let slot = "[[slot]]\nname = \"other\"\nserver = \"more\"\nmemory = \"64 KiB\"\nheap = \"16 KiB\"\ntasks = 2\n\
+                uses = { console = \"console.write\" }\nkeys = [\"dev.pub\"]\n";
+    let ends =
+        "[[save]]\nat = \"80 ms\"\nslot = \"guest\"\n[[restore]]\nat = \"85 ms\"\nslot = \"other\"\nfrom = \"guest\"\n\
+                [[save]]\nat = \"90 ms\"\nslot = \"other\"\n";
+    let text = format!("{FILE}{server}{slot}{ends}");
+    let system = read(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let last: Vec<_> = system.loads.iter().rev().take(3).map(|load| (load.slot, load.what.clone())).collect();
+    assert_eq!(last, [(1, LoadKind::Save), (1, LoadKind::Restore { from: 0 }), (0, LoadKind::Save)]);
+    let differ = |what: &str| {
+        format!("slot \"guest\" and slot \"other\" differ in {what}, by which what was saved has its place; write the")
+    };
+    let refused = [
+        ("memory = \"64 KiB\"\nheap = \"16 KiB\"", "memory = \"64 KiB\"\nheap = \"8 KiB\"", differ("heap")),
+        (
+            "memory = \"64 KiB\"\nheap = \"16 KiB\"\ntasks = 2",
+            "memory = \"64 KiB\"\nheap = \"16 KiB\"\ntasks = 3",
+            differ("tasks"),
+        ),
+        (
+            "tasks = 2\nuses = { console = \"console.write\" }\nkeys = [\"dev.pub\"]\n[[save]]",
+            "tasks = 2\nuses = { say = \"console.write\" }\nkeys = [\"dev.pub\"]\n[[save]]",
+            differ("uses"),
+        ),
+        (
+            "from = \"guest\"",
+            "from = \"other\"",
+            "nothing is saved of slot \"other\" before; write a [[save]] with an earlier at".into(),
+        ),
+        ("from = \"guest\"", "from = \"gest\"", "there is no slot \"gest\"; did you mean \"guest\"?".into()),
+        ("from = \"guest\"", "from = 3", "from is 3; write the name of a slot in quotes".into()),
+    ];
+    for (from, to, words) in refused {
+        assert!(text.contains(from), "{from}");
+        let said = read(&text.replacen(from, to, 1)).expect_err(to);
+        assert!(said.contains(&words), "{to}: {said}");
+    }
 }
 
 #[test]

@@ -134,6 +134,10 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
             planned.push(plan);
             continue;
         }
+        let saved = match it.what {
+            LoadKind::Restore { from } => inside[from].saved,
+            _ => None,
+        };
         let (slot, inside) = (&system.slots[it.slot], &mut inside[it.slot]);
         let offer = &offers[it.slot];
         let (taken, plan) = match (&it.what, inside.pages) {
@@ -147,7 +151,7 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
                 }
                 judged(slot, offer, outcome)
             }
-            (LoadKind::Load { .. } | LoadKind::Restore, Some(_)) => refused(SlotRefusal::Full),
+            (LoadKind::Load { .. } | LoadKind::Restore { .. }, Some(_)) => refused(SlotRefusal::Full),
             (LoadKind::Save, Some(pages)) => {
                 (inside.pages, inside.saved) = (None, Some((inside.load, pages)));
                 let (mut taken, _) = judged(slot, offer, of_load(system, slot, offer, inside, inside.load));
@@ -157,19 +161,20 @@ pub fn loads(system: &System, offers: &[SlotOffer]) -> Option<(LoaderSteps, Vec<
                 (taken.steps, taken.rest) = (1, slot.extent(pages).save_steps() - 1);
                 (taken, PlannedLoad { program: None, tasks: Vec::new(), refused: None })
             }
-            (LoadKind::Restore, None) => match inside.saved {
+            (LoadKind::Restore { from }, None) => match saved {
                 None => refused(SlotRefusal::Unsaved),
                 Some((load, pages)) => {
                     let outcome = of_load(system, slot, offer, inside, load);
                     if let Ok((manifest, _)) = &outcome.result {
                         inside.demands = asked(manifest, offer);
+                        inside.newest = inside.newest.max(manifest.sequence_number);
                     }
                     let (mut taken, plan) = judged(slot, offer, outcome);
                     let extent = slot.extent(pages);
                     match taken.told {
                         SlotTold::Loaded(tasks) => {
                             (inside.pages, inside.load) = (Some(pages), load);
-                            taken.told = SlotTold::Restored(tasks);
+                            taken.told = SlotTold::Restored { from: *from as u16, tasks };
                             taken.steps = extent.restore_steps(taken.steps);
                         }
                         // An older one than what was there since.
@@ -211,7 +216,7 @@ fn of_load<'s>(system: &'s System, slot: &Slot, offer: &SlotOffer, inside: &Insi
         LoadKind::Load { bytes, .. } | LoadKind::Update { bytes, .. } => {
             outcome(system, slot, offer, inside.newest, bytes)
         }
-        LoadKind::Unload | LoadKind::Save | LoadKind::Restore => unreachable!("a program comes with a package"),
+        LoadKind::Unload | LoadKind::Save | LoadKind::Restore { .. } => unreachable!("a program comes with a package"),
     }
 }
 

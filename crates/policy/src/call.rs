@@ -50,9 +50,12 @@ pub enum SlotAction {
     Unload,
     /// As [`SlotAction::Unload`], and how long each of its tasks had until its next release is kept: no time, if it has a job under way.
     Save,
-    /// As [`SlotAction::Load`], of what was saved: each task has its next release as long after now as it had when it was saved,
-    /// and the values that it had if it was told none.
-    Restore,
+    /// As [`SlotAction::Load`], of what was saved: each task has its next release as long after now as the one in its place had when it was
+    /// saved, and the values that it had if it was told none.
+    Restore {
+        /// The slot of which it was saved.
+        from: u16,
+    },
     /// Nothing: a load or an unload was refused.
     Refuse(SlotRefusal),
     /// A new version was loaded, with the values that were told: it takes over from the program of another slot as soon as that one has no

@@ -9,7 +9,7 @@ mod request;
 mod slot;
 
 pub use request::{RequestChoice, RequestEvent, RequestOrder, RequestRules, MAX_CLIENTS};
-pub use slot::{SlotRefusal, SlotSwitch, SlotUpdate, SlotValue};
+pub use slot::{slot_loaded_from, slot_loaded_level, SlotRefusal, SlotSwitch, SlotUpdate, SlotValue};
 
 use tactus_time::{CoreId, Instant, Level, TaskId};
 
@@ -133,7 +133,7 @@ pub enum EventKind {
     /// value (ns, or a priority of which the larger is more urgent). Before [`EventKind::SlotLoaded`], in the same entry.
     SlotTask = 46,
     /// A program was loaded into a slot: its tasks begin with the values that were told before. `job`: the slot's number. `arg`: the number of
-    /// the load, in the order of the system file. `level` byte: 1 if it goes on from what was saved, else 0.
+    /// the load, in the order of the system file. `level` byte: 0, or what it goes on from that was saved: [`slot_loaded_from`].
     SlotLoaded = 47,
     /// The program of a slot was unloaded, and its jobs are dropped. `job`: the slot's number. `arg`: the number of the load.
     /// `level` byte: 1 if what it was is saved, else 0.

@@ -161,6 +161,25 @@ impl SlotSwitch {
     }
 }
 
+/// The level byte of [`EventKind::SlotLoaded`](crate::EventKind::SlotLoaded): `from` is the slot of which the program was saved that goes on;
+/// nothing if it begins.
+pub const fn slot_loaded_level(slot: u16, from: Option<u16>) -> u8 {
+    match from {
+        None => 0,
+        Some(from) if from == slot => 1,
+        Some(from) => 2 + from as u8,
+    }
+}
+
+/// Of which slot the program was saved that goes on in this one by that level byte; nothing if it begins.
+pub const fn slot_loaded_from(slot: u16, level: u8) -> Option<u16> {
+    match level {
+        0 => None,
+        1 => Some(slot),
+        _ => Some(level as u16 - 2),
+    }
+}
+
 /// What an [`EventKind::SlotUpdate`](crate::EventKind::SlotUpdate) tells in its `arg`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SlotUpdate {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use tactus_policy::{Input, Running, SlotAction, Values};
-use tactus_record::{EventKind, Record, SlotUpdate, SlotValue};
+use tactus_record::{slot_loaded_level, EventKind, Record, SlotUpdate, SlotValue};
 use tactus_task::{LoaderReport, LoaderSteps, SlotFault, SlotLoad, SlotTaskValues, SlotTold};
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 
@@ -76,7 +76,7 @@ impl Loader {
         let record = |kind, level, task, job, arg| Record { time: now, arg, job, task, kind, level, core, ticket: 0 };
         let (kind, level, action) = match told {
             SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, SlotAction::Settle),
-            SlotTold::Loaded(_) | SlotTold::Restored(_) | SlotTold::Update(_) => {
+            SlotTold::Loaded(_) | SlotTold::Restored { .. } | SlotTold::Update(_) => {
                 let (tasks, kind, level, action) = match told {
                     SlotTold::Update(trial) => {
                         let (from, to) = if is_other { (slot, trial.other) } else { (trial.other, slot) };
@@ -88,7 +88,10 @@ impl Loader {
                         (trial.tasks_in(is_other).collect(), EventKind::SlotUpdate, 0, action)
                     }
                     SlotTold::Loaded(tasks) => (tasks.clone(), EventKind::SlotLoaded, 0, SlotAction::Load),
-                    SlotTold::Restored(tasks) => (tasks.clone(), EventKind::SlotLoaded, 1, SlotAction::Restore),
+                    SlotTold::Restored { from, tasks } => {
+                        let level = slot_loaded_level(slot, Some(*from));
+                        (tasks.clone(), EventKind::SlotLoaded, level, SlotAction::Restore { from: *from })
+                    }
                     SlotTold::Unloaded | SlotTold::Saved(_) | SlotTold::Refused(_) => {
                         unreachable!("they bring no tasks")
                     }

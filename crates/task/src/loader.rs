@@ -47,8 +47,13 @@ pub enum SlotTold {
     Unloaded,
     /// The program ends, and what it was is kept. If it turns out that it cannot be saved, it goes on with these tasks.
     Saved(Vec<SlotTaskValues>),
-    /// What was saved goes on, with these tasks; or it is refused, since it is damaged.
-    Restored(Vec<SlotTaskValues>),
+    /// What was saved goes on; or it is refused, since it is damaged.
+    Restored {
+        /// The slot of which it was saved.
+        from: u16,
+        /// The tasks, in the slot where it goes on.
+        tasks: Vec<SlotTaskValues>,
+    },
     /// It is refused.
     Refused(SlotRefusal),
     /// A new version of the program in one slot of a pair lies in the other one.

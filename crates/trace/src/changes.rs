@@ -9,7 +9,7 @@ use crate::order::in_order;
 use crate::schedule::last_look;
 use crate::view::{new_deadline, Action, ChangeView, Changes, Now, Target, TaskView, Trace, View};
 use crate::{ChangeSummary, Fate};
-use tactus_record::{EventKind, Record, SlotSwitch, SlotUpdate, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
+use tactus_record::{slot_loaded_from, EventKind, Record, SlotSwitch, SlotUpdate, CHANGE_DEPENDS, CHANGE_NOT_ADMITTED};
 use tactus_task::Bound;
 use tactus_time::{CoreId, CoreSet, Duration, Instant, Level, TaskId};
 
@@ -532,10 +532,15 @@ impl Walk<'_> {
                     }
                 }
                 EventKind::SlotLoaded | EventKind::SlotUnloaded => {
-                    let tasks = self.view.slots.get(r.job as usize).map_or(0..0, |slot| slot.tasks.clone());
+                    let tasks_of = |slot: usize| self.view.slots.get(slot).map_or(0..0, |slot| slot.tasks.clone());
+                    let tasks = tasks_of(r.job as usize);
+                    // What goes on, of whichever slot it was saved.
+                    let from = slot_loaded_from(r.job as u16, r.level).map(|from| tasks_of(from.into()).start);
+                    let shift = from.unwrap_or(tasks.start).wrapping_sub(tasks.start);
                     self.stage.take_slot(self.view, r);
                     for n in tasks.filter(|n| *n < self.view.tasks.len()) {
                         let Some(now) = self.stage.now(self.view, TaskId(n as u16)) else { continue };
+                        let saved = all.get(n.wrapping_add(shift)).and_then(|it| it.saved);
                         // It begins in this instant, whatever became of the program before; or what was saved goes on.
                         let it = &mut all[n];
                         it.saves = r.kind == EventKind::SlotUnloaded && r.level != 0;
@@ -544,7 +549,7 @@ impl Walk<'_> {
                         }
                         let after = match r.level {
                             0 => Some(Duration::ZERO),
-                            _ => it.saved,
+                            _ => saved,
                         };
                         let begins = after.filter(|_| now.there).map(|after| r.time.saturating_add(after));
                         (it.now, it.due) = (now, begins);

@@ -308,8 +308,8 @@ pub struct Thread {
     pub kind: u32,
     /// Its task, or the core whose upcall it is.
     pub number: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Of a slot's task: which of the slot's it is, from 1 on; its stack and its task's page lie by that in every slot alike. Zero of others.
+    pub place: u32,
 }
 
 /// What a thread is there for.

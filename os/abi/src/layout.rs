@@ -11,7 +11,8 @@ pub const PROGRAM: u64 = 0x20_0000;
 pub const INFO: u64 = 0x1000_0000;
 /// The machine's [`crate::shared::Clock`], read-only.
 pub const CLOCK: u64 = 0x1001_0000;
-/// The [`crate::shared::TaskPage`] of the component's task, read-only. Only where the component has a task.
+/// The [`crate::shared::TaskPage`]s of the component's tasks, one page for each task's number, or for its place in a slot, read-only. Only
+/// where the component has a task.
 pub const TASK_PAGE: u64 = 0x1002_0000;
 /// The [`crate::shared::SectionPage`] of each of the component's tasks whose jobs have critical sections, one page for each task's
 /// number, writable.
@@ -55,7 +56,7 @@ pub const MAX_CHANNELS: usize = 64;
 /// What is counted of this component's accesses ([`crate::counters`]), read-only. Only where the system file grants counters.
 pub const COUNTERS: u64 = 0x101d_0000;
 /// Stack of thread `t`: `STACK_STRIDE` bytes from `STACKS + t * STACK_STRIDE`; the stack grows down from the upper end.
-/// The lowest page is never mapped.
+/// The lowest page is never mapped. In a slot `t` is the place of the thread's task there, from 0 on, so that all slots are alike.
 pub const STACKS: u64 = 0x7000_0000;
 /// Distance between stacks.
 pub const STACK_STRIDE: u64 = 0x1_0000;

@@ -108,7 +108,7 @@ pub struct LoadCard {
     pub bytes: u64,
     /// Of an update: jobs of the loader from the one in which it tells the scheduler to the one that ends the trial.
     pub settles_after: u64,
-    /// Of an update: the second slot of the pair.
+    /// Of an update: the second slot of the pair. Of a restore: the slot of which it was saved.
     pub other: u32,
     /// Of an update: jobs of the new version that must be good.
     pub trial: u32,
@@ -152,8 +152,13 @@ pub enum SlotReport {
     Unloaded(SlotChange),
     /// The program in the slot ends, and is saved.
     Saved(SlotChange),
-    /// What was saved goes on.
-    Restored(SlotChange),
+    /// What was saved of slot `from` goes on.
+    Restored {
+        /// Where it goes on.
+        change: SlotChange,
+        /// The slot of which it was saved.
+        from: u16,
+    },
     /// A new version is in the slot, and may take over from the program in slot `from`.
     Update {
         /// The new version's slot.
@@ -192,7 +197,7 @@ impl SlotReport {
             SlotReport::Unloaded(change) => of(2, change, 0),
             SlotReport::Refused(change, why) => of(3, change, why),
             SlotReport::Saved(change) => of(4, change, 0),
-            SlotReport::Restored(change) => of(5, change, 0),
+            SlotReport::Restored { change, from } => [5, change.slot.into(), change.load.into(), from.into(), 0],
             SlotReport::Update { change, from, trial } => {
                 [6, change.slot.into(), change.load.into(), from.into(), trial.into()]
             }
@@ -214,7 +219,7 @@ impl SlotReport {
             2 => Some(SlotReport::Unloaded(change)),
             3 => Some(SlotReport::Refused(change, u8::try_from(third).ok()?)),
             4 => Some(SlotReport::Saved(change)),
-            5 => Some(SlotReport::Restored(change)),
+            5 => Some(SlotReport::Restored { change, from: u16::try_from(third).ok()? }),
             6 => {
                 let (from, trial) = (u16::try_from(third).ok()?, u32::try_from(fourth).ok()?);
                 Some(SlotReport::Update { change, from, trial })
@@ -234,7 +239,7 @@ mod tests {
     fn a_report_is_read_as_it_was_written() {
         let change = SlotChange { slot: 3, load: 513 };
         let task = SlotReport::Task { task: 300, execution: 1, period: u64::MAX, deadline: 7, priority: u32::MAX };
-        let kept = [SlotReport::Saved(change), SlotReport::Restored(change)];
+        let kept = [SlotReport::Saved(change), SlotReport::Restored { change, from: 300 }];
         let update = SlotReport::Update { change, from: 300, trial: u32::MAX };
         let updates = [update, SlotReport::Settle(change), SlotReport::Ask(change)];
         let others = [task, SlotReport::Loaded(change), SlotReport::Unloaded(change), SlotReport::Refused(change, 9)];

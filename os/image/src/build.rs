@@ -224,7 +224,7 @@ fn write(header: &Header, parts: &Parts, mut layout: Layout, arrays: u64, placed
     layout.mappings.sort_by_key(|mapping| mapping.memory);
     layout.mappings.iter().for_each(|mapping| mapping.put(&mut out));
     for it in &parts.threads {
-        Thread { component: it.component, kind: it.kind as u32, number: it.number, reserved: 0 }.put(&mut out);
+        Thread { component: it.component, kind: it.kind as u32, number: it.number, place: it.place }.put(&mut out);
     }
     out.resize(arrays as usize, 0);
     out.append(&mut layout.contents);

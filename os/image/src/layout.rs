@@ -185,7 +185,7 @@ impl Layout {
     pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>], lines: &[Option<u8>]) {
         // By component: how many of its tasks came before.
         let mut before = vec![0; parts.components.len()];
-        for thread in &parts.threads {
+        for (number, thread) in parts.threads.iter().enumerate() {
             let Some(task) = thread.task() else { continue };
             let before = &mut before[thread.component as usize];
             let index = std::mem::replace(before, *before + 1);
@@ -204,7 +204,7 @@ impl Layout {
             });
             let memory = self.memory(MemoryKind::Copied, PAGE, contents);
             let offset = u64::from(task.0) * PAGE;
-            self.map(thread.component, memory, TASK_PAGE + offset, 0);
+            self.map(thread.component, memory, TASK_PAGE + thread.places(number).0 * PAGE, 0);
             self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);
         }
     }
@@ -262,9 +262,11 @@ impl Layout {
         let mut stacks = Vec::new();
         for (number, thread) in parts.threads.iter().enumerate() {
             debug_assert!(number >= cores || thread.component as usize == SCHEDULER);
-            let top = STACKS + (number as u64 + 1) * STACK_STRIDE;
             for component in parts.calls.reachable(thread.component as usize) {
                 let bytes = parts.components[component].stack;
+                let at_home = component == thread.component as usize;
+                let place = if at_home { thread.places(number).1 } else { number as u64 };
+                let top = STACKS + (place + 1) * STACK_STRIDE;
                 let memory = self.zeros(bytes);
                 self.map(component as u32, memory, top - bytes, WRITABLE);
                 stacks.push(StackFact { thread: number as u32, component: component as u32, top, bytes });

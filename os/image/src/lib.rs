@@ -152,9 +152,19 @@ pub struct ThreadFact {
     pub kind: ThreadKind,
     /// Its task, the core whose upcall it is, or its number among the spare ones of its component.
     pub number: u32,
+    /// Of a slot's task: which of the slot's it is, from 1 on. Zero of others.
+    pub place: u32,
 }
 
 impl ThreadFact {
+    /// By which number its page lies in its component, and by which its stack there, which has this number otherwise.
+    pub fn places(&self, number: usize) -> (u64, u64) {
+        match self.place.checked_sub(1) {
+            Some(place) => (place.into(), place.into()),
+            None => (self.number.into(), number as u64),
+        }
+    }
+
     /// The task whose jobs it runs; nothing if it runs none.
     pub fn task(&self) -> Option<TaskId> {
         (self.kind == ThreadKind::Task).then_some(TaskId(self.number as u16))

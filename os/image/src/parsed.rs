@@ -2,7 +2,7 @@
 
 use crate::verify::{Part, VerifyError};
 use crate::wire::Stored;
-use tactus_abi::image::{Component, Grant, Header, Mapping, Memory, Thread, ThreadKind, MAGIC, VERSION};
+use tactus_abi::image::{role, Component, Grant, Header, Mapping, Memory, Thread, ThreadKind, MAGIC, VERSION};
 use tactus_abi::layout::{MAX_COMPONENTS, MAX_GRANTS, MAX_THREADS, PAGE};
 use tactus_abi::shared::{Info, TaskCard};
 use tactus_model::{every_colour, MAX_COLOURS, MAX_POOL};
@@ -101,6 +101,27 @@ impl Parsed {
     pub fn tasks(&self) -> usize {
         let rest = self.threads.iter().skip(self.header.cores as usize);
         rest.take_while(|it| it.kind == ThreadKind::Task as u32).count()
+    }
+
+    /// Which of its slot's tasks the thread runs, from 1 on; zero if it is of no slot.
+    pub fn place_of(&self, thread: usize) -> u32 {
+        let it = &self.threads[thread];
+        let of_slot = self.components.get(it.component as usize).is_some_and(|it| it.role & role::SLOT != 0);
+        let before = self.threads[..thread].iter().filter(|other| other.component == it.component).count();
+        if of_slot {
+            before as u32 + 1
+        } else {
+            0
+        }
+    }
+
+    /// The thread whose stack in this component has this place, or whose page has it, where threads have their own numbers from `first` on.
+    pub fn thread_at(&self, component: u32, place: usize, first: usize) -> Option<usize> {
+        let of_slot = self.components.get(component as usize).is_some_and(|it| it.role & role::SLOT != 0);
+        match of_slot {
+            false => Some(first + place).filter(|number| *number < self.threads.len()),
+            true => self.threads.iter().position(|it| it.component == component && it.place as usize == place + 1),
+        }
     }
 
     /// The mapping of a component that begins at this address.

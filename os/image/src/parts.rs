@@ -163,10 +163,10 @@ impl Parts {
         most("components", components.len(), MAX_COMPONENTS)?;
 
         let mut threads = Vec::new();
-        let mut thread = |component: usize, kind, number: usize| {
-            threads.push(ThreadFact { component: component as u32, kind, number: number as u32 });
+        let mut thread = |component: usize, kind, number: usize, place: usize| {
+            threads.push(ThreadFact { component: component as u32, kind, number: number as u32, place: place as u32 });
         };
-        (0..system.cores).for_each(|core| thread(SCHEDULER, ThreadKind::Upcall, core));
+        (0..system.cores).for_each(|core| thread(SCHEDULER, ThreadKind::Upcall, core, 0));
         let mut workload = first_workload..first_user;
         let mut ends = Vec::new();
         let mut others: Vec<Vec<usize>> = vec![Vec::new(); components.len()];
@@ -189,18 +189,20 @@ impl Parts {
             }
             part.tasks.push(task);
             ends.push((scheduler, component));
-            thread(component, ThreadKind::Task, index);
+            let of_slot = system.slots.iter().find(|slot| slot.tasks.contains(&index));
+            let place = of_slot.map_or(0, |slot| index - slot.tasks.start + 1);
+            thread(component, ThreadKind::Task, index, place);
         }
         for child in first_child..first_workload {
-            (0..system.cores).for_each(|core| thread(child, ThreadKind::Upcall, core));
+            (0..system.cores).for_each(|core| thread(child, ThreadKind::Upcall, core, 0));
         }
         for (place, component) in system.components.iter().enumerate() {
             if component.rights.scheduler.is_some() {
-                (0..system.cores).for_each(|core| thread(numbers[place], ThreadKind::Upcall, core));
+                (0..system.cores).for_each(|core| thread(numbers[place], ThreadKind::Upcall, core, 0));
             }
         }
         for (place, component) in system.components.iter().enumerate() {
-            (0..component.rights.threads).for_each(|spare| thread(numbers[place], ThreadKind::Spare, spare));
+            (0..component.rights.threads).for_each(|spare| thread(numbers[place], ThreadKind::Spare, spare, 0));
         }
         most("threads", threads.len(), MAX_THREADS)?;
         most("brands", system.components.iter().map(|it| it.rights.brands).sum(), MAX_BRANDS)?;

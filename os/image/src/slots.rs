@@ -117,7 +117,7 @@ pub(crate) fn table(
         match &load.what {
             LoadKind::Unload => card.what = load::UNLOAD,
             LoadKind::Save => card.what = load::SAVE,
-            LoadKind::Restore => card.what = load::RESTORE,
+            LoadKind::Restore { from } => (card.what, card.other) = (load::RESTORE, *from as u32),
             LoadKind::Load { bytes, .. } | LoadKind::Update { bytes, .. } => {
                 // What comes several times lies there once.
                 let same = system.loads.iter().zip(&loads).find_map(|(other, card)| match &other.what {

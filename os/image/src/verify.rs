@@ -102,7 +102,7 @@ fn threads(image: &Parsed) -> Result<(), VerifyError> {
     for (number, it) in image.threads.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Thread, number, text);
         check((it.component as usize) < image.components.len(), "begins in a component that there is not")?;
-        check(it.reserved == 0, "has something where zero belongs")?;
+        check(it.place == image.place_of(number), "lies in another place of its slot, or in one and is of none")?;
         if number < cores {
             let upcall = it.component == 0 && it.kind == ThreadKind::Upcall as u32 && it.number as usize == number;
             check(upcall, "should be a core's upcall: in the scheduler and without a task")?;

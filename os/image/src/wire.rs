@@ -169,7 +169,7 @@ stored!(Component {
 stored!(Grant { entry: u64, component: u32, reserved: u32 });
 stored!(Memory { kind: u32, late: u32, bytes: u64, offset: u64, file_bytes: u64, colours: u64 });
 stored!(Mapping { component: u32, memory: u32, address: u64, flags: u32, reserved: u32 });
-stored!(Thread { component: u32, kind: u32, number: u32, reserved: u32 });
+stored!(Thread { component: u32, kind: u32, number: u32, place: u32 });
 stored!(Info {
     component: u32,
     grant_count: u32,

@@ -31,7 +31,7 @@ extern "C" fn kernel_trap() {
     match thread.registers.cause() {
         number if interrupts::is_interrupt(number) => interrupt(core, number),
         _ => {
-            let (kind, address) = faults::describe(&thread.registers, thread.id);
+            let (kind, address) = faults::describe(&thread.registers, thread.stack());
             stop(core, kind, address)
         }
     }

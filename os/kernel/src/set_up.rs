@@ -231,6 +231,13 @@ fn make_threads(image: &Image) -> Result<(), ImageError> {
         thread.number(number as u16);
         (thread.home, thread.component) = (home, home);
         thread.argument = entry.number.into();
+        if let Some(place) = entry.place.checked_sub(1) {
+            if place as usize >= MAX_THREADS {
+                return Err(ImageError::BadCount("threads"));
+            }
+            thread.place_at_home(place as u16);
+            thread.argument = place.into();
+        }
         thread.begin(0, thread.argument);
         let to_root = Entry::new(component::get(root).rank().identity(), 0);
         match entry.kind {

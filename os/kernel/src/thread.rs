@@ -108,8 +108,10 @@ pub struct Thread {
     /// Its part of what an invoked component is told about its caller ([`tactus_abi::call::Caller`]).
     pub caller: u64,
     /// The stack pointer with which it enters a component: as if just called. A thread has one place for its stack,
-    /// the same in every component; where the component has none for it, the first push faults.
+    /// the same in every component but for a slot that is its home; where the component has none for it, the first push faults.
     pub fresh_stack: u64,
+    /// The stack pointer with which it begins at home.
+    pub home_stack: u64,
     /// Until when it computes and does nothing else, in time-stamp ticks; see [`crate::timer`].
     pub quiet: u64,
 }
@@ -150,6 +152,7 @@ impl Thread {
         made_with: None,
         caller: 0,
         fresh_stack: 0,
+        home_stack: 0,
         quiet: 0,
     };
 
@@ -166,7 +169,19 @@ impl Thread {
         self.id = id;
         self.caller = u64::from(id) << 16;
         self.fresh_stack = STACKS + (u64::from(id) + 1) * STACK_STRIDE - RETURN_ADDRESS;
+        self.home_stack = self.fresh_stack;
         self.follow_at((&raw const self.path).cast_mut());
+    }
+
+    /// Puts its stack at home where that of the thread with this number would lie.
+    pub fn place_at_home(&mut self, number: u16) {
+        self.home_stack = STACKS + (u64::from(number) + 1) * STACK_STRIDE - RETURN_ADDRESS;
+    }
+
+    /// The lower end of its stack where it is, a page that is never mapped included.
+    pub fn stack(&self) -> u64 {
+        let top = if self.depth == 0 { self.home_stack } else { self.fresh_stack };
+        top + RETURN_ADDRESS - STACK_STRIDE
     }
 
     /// The schedulers over it: of a brand's upcall thread, the brand's.
@@ -242,7 +257,7 @@ impl Thread {
     #[inline(always)]
     pub fn begin_at(&mut self, home: &component::Component, reason: u64, argument: u64) {
         (self.depth, self.component) = (0, self.home);
-        self.go_on(home.entry.load(Ordering::Relaxed), self.fresh_stack, [0, reason, argument, self.id.into()]);
+        self.go_on(home.entry.load(Ordering::Relaxed), self.home_stack, [0, reason, argument, self.id.into()]);
     }
 
     /// As at the thread's first beginning.

@@ -18,7 +18,7 @@ impl Job {
         (TASK_PAGE + u64::from(self.task) * PAGE) as *const TaskPage
     }
 
-    /// The task's number.
+    /// The task's number; in a slot its place there.
     pub fn task(&self) -> u32 {
         self.task
     }

@@ -304,14 +304,23 @@ fn snapshots(loads: &[Load], draft: &Draft, out: &mut Collector) {
         let before = |what: fn(&LoadKind) -> bool| loads[..n].iter().any(|it| it.slot == load.slot && what(&it.what));
         let mut refuse = |why: String, remedy: &str| out.refuse(own.place, &own.subject, why, remedy);
         match load.what {
-            LoadKind::Save if !before(|it| matches!(it, LoadKind::Load { .. })) => {
+            LoadKind::Save if !before(|it| matches!(it, LoadKind::Load { .. } | LoadKind::Restore { .. })) => {
                 refuse(
                     format!("nothing is loaded into {} before", slot.subject),
                     "write a [[load]] with an earlier at",
                 );
             }
-            LoadKind::Restore if !before(|it| *it == LoadKind::Save) => {
-                refuse(format!("nothing is saved of {} before", slot.subject), "write a [[save]] with an earlier at");
+            LoadKind::Restore { from } => {
+                let saved = |it: &Load| it.slot == from && it.what == LoadKind::Save;
+                if !loads[..n].iter().any(saved) {
+                    let of = &draft.slots[from].subject;
+                    refuse(format!("nothing is saved of {of} before"), "write a [[save]] with an earlier at");
+                } else if let Some(what) = unlike(&draft.slots[from], slot) {
+                    let of = &draft.slots[from].subject;
+                    let why =
+                        format!("{of} and {} differ in {what}, by which what was saved has its place", slot.subject);
+                    refuse(why, "write the same in both");
+                }
             }
             LoadKind::Save if extent_of(slot).pages() > MOST_PAGES as u64 => {
                 let pages = extent_of(slot).pages();
@@ -321,6 +330,16 @@ fn snapshots(loads: &[Load], draft: &Draft, out: &mut Collector) {
             _ => {}
         }
     }
+}
+
+/// In what the slots differ so that what was saved of one cannot go on in the other: a thread's stack and the numbers of services are in
+/// its registers. All else is looked at in the run, as of a load.
+fn unlike(a: &DraftSlot, b: &DraftSlot) -> Option<&'static str> {
+    let heap = |slot: &DraftSlot| slot.heap.value().unwrap_or(0);
+    let uses = |slot: &DraftSlot| slot.uses.iter().map(|it| it.value.name.clone()).collect::<Vec<_>>();
+    let differ =
+        [(heap(a) != heap(b), "heap"), (a.tasks.value() != b.tasks.value(), "tasks"), (uses(a) != uses(b), "uses")];
+    differ.into_iter().find_map(|(differs, what)| differs.then_some(what))
 }
 
 fn slot(
@@ -419,7 +438,8 @@ fn load(load: &DraftLoad, draft: &Draft, duration: Duration, out: &mut Collector
     let what = match &load.what {
         DraftLoadKind::Unload => LoadKind::Unload,
         DraftLoadKind::Save => LoadKind::Save,
-        DraftLoadKind::Restore => LoadKind::Restore,
+        DraftLoadKind::Restore(Given::Absent) => LoadKind::Restore { from: slot },
+        DraftLoadKind::Restore(from) => LoadKind::Restore { from: named(from.get()?, load, draft, out)? },
         DraftLoadKind::Load(package) | DraftLoadKind::Update(package, _) => {
             let package = &package.get()?.value;
             LoadKind::Load { path: package.path.clone(), bytes: package.bytes.clone() }
@@ -433,7 +453,7 @@ fn named(name: &At<String>, load: &DraftLoad, draft: &Draft, out: &mut Collector
     let is_it = |slot: &DraftSlot| slot.name.get().is_some_and(|it| it.value == name.value);
     let found = draft.slots.iter().position(is_it);
     if found.is_none() {
-        let kept = matches!(load.what, DraftLoadKind::Save | DraftLoadKind::Restore);
+        let kept = matches!(load.what, DraftLoadKind::Save | DraftLoadKind::Restore(_));
         let is_it = |it: &&DraftComponent| kept && it.name.get().is_some_and(|it| it.value == name.value);
         if let Some(component) = draft.components.iter().find(is_it) {
             let why = format!("{} is a part of the image, and only what is in a slot is saved", component.subject);

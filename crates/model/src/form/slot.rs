@@ -15,6 +15,7 @@ use tactus_package::keys::TrustedKey;
 const SLOT: [&str; 9] = ["name", "server", "memory", "heap", "tasks", "class", "uses", "keys", "older"];
 const LOAD: [&str; 3] = ["at", "slot", "package"];
 const UNLOAD: [&str; 2] = ["at", "slot"];
+const RESTORE: [&str; 3] = ["at", "slot", "from"];
 const UPDATE: [&str; 5] = ["at", "slots", "package", "state", "trial"];
 /// What slots and their programs cannot have, why, and what to do.
 pub(super) const WITHOUT: [(&str, &str, &str); 1] = [(
@@ -141,28 +142,32 @@ pub(super) fn update<'a>(
 
 /// Reads one `[[unload]]`.
 pub(super) fn unload<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
-    without_package(value, ("unload", index), DraftLoadKind::Unload, reader)
+    without_package(value, ("unload", index, &UNLOAD), |_, _| DraftLoadKind::Unload, reader)
 }
 
 /// Reads one `[[save]]`.
 pub(super) fn save<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
-    without_package(value, ("save", index), DraftLoadKind::Save, reader)
+    without_package(value, ("save", index, &UNLOAD), |_, _| DraftLoadKind::Save, reader)
 }
 
 /// Reads one `[[restore]]`.
 pub(super) fn restore<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'_>) -> Option<DraftLoad> {
-    without_package(value, ("restore", index), DraftLoadKind::Restore, reader)
+    let from = |section: &Section<'_>, reader: &mut Reader<'_>| {
+        DraftLoadKind::Restore(section.string(reader, "from", "the name of a slot in quotes"))
+    };
+    without_package(value, ("restore", index, &RESTORE), from, reader)
 }
 
 fn without_package<'a>(
     value: &'a Value<'a>,
-    (word, index): (&str, usize),
-    what: DraftLoadKind,
+    (word, index, keys): (&str, usize, &[&'static str]),
+    what: impl FnOnce(&Section<'_>, &mut Reader<'_>) -> DraftLoadKind,
     reader: &mut Reader<'_>,
 ) -> Option<DraftLoad> {
-    let section = reader.open(value, format!("{word} number {}", index + 1), &UNLOAD)?;
+    let section = reader.open(value, format!("{word} number {}", index + 1), keys)?;
     section.require(reader, "at", "at = \"60 ms\"");
     section.require(reader, "slot", "slot = \"guest\"");
+    let what = what(&section, reader);
     Some(of(section, what, reader))
 }
 

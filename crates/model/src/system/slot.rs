@@ -79,7 +79,10 @@ pub enum LoadKind {
     /// The program is to be unloaded, and what it was is kept.
     Save,
     /// The program that was saved last is to go on.
-    Restore,
+    Restore {
+        /// The slot of which it was saved, by its place in [`System::slots`](crate::System::slots).
+        from: usize,
+    },
     /// A new version of the program in this slot or in the other one of a pair is to be loaded into that of the two that is empty, and to
     /// take over.
     Update {

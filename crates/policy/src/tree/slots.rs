@@ -133,30 +133,34 @@ impl Domain {
         let Some(mut slots) = self.slots.take() else { return };
         let Slots { list, told, done } = &mut *slots;
         let (number, mut updates) = (done.as_ref().map_or(0, |(slot, _)| *slot), None);
-        let action = done.take().and_then(|(slot, action)| Some((list.get_mut(slot)?, action)));
-        if let Some((slot, action)) = action {
-            let here = slot.tasks.clone().next().is_some_and(|task| self.vps[self.home(task)].core == me);
+        let action = done.take().map(|(_, action)| action).filter(|_| number < list.len());
+        if let Some(action) = action {
+            let tasks = list[number].tasks.clone();
+            let here = tasks.clone().next().is_some_and(|task| self.vps[self.home(task)].core == me);
+            // Of a task's place, how long it had until its next release in the slot of which it was saved.
+            let saved_in = |list: &[Slot], n: usize| match action {
+                SlotAction::Restore { from } => *list.get(usize::from(from))?.saved.get(n)?,
+                _ => Some(Duration::ZERO),
+            };
             match action {
-                SlotAction::Load | SlotAction::Restore if here && !slot.loaded => {
-                    (slot.loaded, slot.active) = (true, 0);
-                    for (n, (task, saved)) in slot.tasks.clone().zip(&slot.saved).enumerate() {
-                        let after = match action {
-                            SlotAction::Restore => *saved,
-                            _ => Some(Duration::ZERO),
-                        };
+                SlotAction::Load | SlotAction::Restore { .. } if here && !list[number].loaded => {
+                    (list[number].loaded, list[number].active) = (true, 0);
+                    for (n, task) in tasks.enumerate() {
+                        let after = saved_in(list, n);
                         // What was saved and is not told anew has the values that it had.
                         let values = match action {
-                            SlotAction::Restore => Some(told[task].unwrap_or_else(|| self.tasks[task].values())),
+                            SlotAction::Restore { .. } => Some(told[task].unwrap_or_else(|| self.tasks[task].values())),
                             _ => told[task],
                         };
                         if let (Some(values), Some(after)) = (values, after) {
-                            slot.active |= 1 << n;
+                            list[number].active |= 1 << n;
                             self.tasks[task].load(values, records.now.saturating_add(after));
                             self.plan_event(task);
                         }
                     }
                 }
-                SlotAction::Unload | SlotAction::Save if here && slot.loaded => {
+                SlotAction::Unload | SlotAction::Save if here && list[number].loaded => {
+                    let slot = &mut list[number];
                     slot.loaded = false;
                     for (task, saved) in slot.tasks.clone().zip(&mut slot.saved) {
                         if action == SlotAction::Save {
@@ -169,7 +173,7 @@ impl Domain {
                 }
                 SlotAction::Update { .. } | SlotAction::Settle if here => updates = Some(action),
                 SlotAction::Load
-                | SlotAction::Restore
+                | SlotAction::Restore { .. }
                 | SlotAction::Unload
                 | SlotAction::Save
                 | SlotAction::Update { .. }

@@ -33,7 +33,10 @@ enum Told {
     Loaded(Vec<Task>),
     Unloaded,
     Saved(Vec<Task>),
-    Restored(Vec<Task>),
+    Restored {
+        from: u16,
+        tasks: Vec<Task>,
+    },
     /// The number of the reason.
     Refused(u8),
     Update {
@@ -73,7 +76,9 @@ pub(super) fn store(slot: &SlotView) -> Stored {
             SlotTold::Loaded(tasks) => Told::Loaded(tasks.iter().map(task).collect()),
             SlotTold::Unloaded => Told::Unloaded,
             SlotTold::Saved(tasks) => Told::Saved(tasks.iter().map(task).collect()),
-            SlotTold::Restored(tasks) => Told::Restored(tasks.iter().map(task).collect()),
+            SlotTold::Restored { from, tasks } => {
+                Told::Restored { from: *from, tasks: tasks.iter().map(task).collect() }
+            }
             SlotTold::Refused(why) => Told::Refused(*why as u8),
             SlotTold::Update(it) => Told::Update {
                 other: it.other,
@@ -124,7 +129,7 @@ pub(super) fn restore(stored: Stored, tasks: usize) -> Result<SlotView, String> 
             told: match it.told {
                 Told::Loaded(tasks) => SlotTold::Loaded(all(&tasks)?),
                 Told::Saved(tasks) => SlotTold::Saved(all(&tasks)?),
-                Told::Restored(tasks) => SlotTold::Restored(all(&tasks)?),
+                Told::Restored { from, tasks } => SlotTold::Restored { from, tasks: all(&tasks)? },
                 Told::Unloaded => SlotTold::Unloaded,
                 Told::Update { other, first_of_other, trial, settles_after, tasks: of } => {
                     if usize::from(first_of_other) + of.len() > tasks {

@@ -2,7 +2,7 @@
 
 use super::report::{Disagreement, What};
 use tactus_policy::{Input, Sections, SlotAction, Values};
-use tactus_record::{EntryReason, EventKind, InputKind, Record, SlotRefusal, SlotUpdate, SlotValue};
+use tactus_record::{slot_loaded_from, EntryReason, EventKind, InputKind, Record, SlotRefusal, SlotUpdate, SlotValue};
 use tactus_task::EventCall;
 use tactus_time::{CoreId, Duration, Instant};
 use tactus_trace::Trace;
@@ -95,7 +95,10 @@ impl SlotValues {
                 let values = Values { time, period, deadline, priority };
                 (value == SlotValue::Priority).then_some(Input::SlotTask { task, values })
             }
-            (EventKind::SlotLoaded, _) => slot(if r.level == 0 { SlotAction::Load } else { SlotAction::Restore }),
+            (EventKind::SlotLoaded, _) => {
+                let from = slot_loaded_from(r.job as u16, r.level);
+                slot(from.map_or(SlotAction::Load, |from| SlotAction::Restore { from }))
+            }
             (EventKind::SlotUnloaded, _) => slot(if r.level == 0 { SlotAction::Unload } else { SlotAction::Save }),
             (EventKind::SlotUpdate, _) => {
                 let SlotUpdate { load, from, trial } = SlotUpdate::of(r.arg);

@@ -113,7 +113,9 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
                 priority(chance, root)
             );
             if core == 0 && (slots.is_empty() || chance.below(2) == 0) {
-                slots.push((name, 1 + chance.below(5)));
+                // Often as many tasks as the one before, so that what is saved of one fits the other.
+                let before = slots.last().map(|(_, count)| *count).filter(|_| chance.below(4) > 0);
+                slots.push((name, before.unwrap_or_else(|| 1 + chance.below(5))));
             } else {
                 let (of, execution) = (period * (3 + chance.below(4)), budget * (1 + chance.below(3)) / 4);
                 tasks += &format!(
@@ -207,13 +209,15 @@ fn random_system(chance: &mut Random, overheads: bool) -> System {
     for (n, (at, slot, unloads, keeps)) in loads.into_iter().enumerate() {
         let of = &system.slots[slot];
         let server = &system.scheduling.servers[of.server];
+        let fits = |from: &Slot| (from.tasks.len(), from.heap) == (of.tasks.len(), of.heap);
+        let from: Vec<usize> = (0..saved.len()).filter(|it| saved[*it] && fits(&system.slots[*it])).collect();
         let what = if unloads && keeps {
             saved[slot] = true;
             LoadKind::Save
         } else if unloads {
             LoadKind::Unload
-        } else if saved[slot] && chance.below(2) == 0 {
-            LoadKind::Restore
+        } else if !from.is_empty() && chance.below(2) == 0 {
+            LoadKind::Restore { from: from[chance.below(from.len() as u64) as usize] }
         } else {
             let version = n as u64 + chance.below(2);
             // In a hurry a small one, so that most are admitted.
@@ -255,6 +259,8 @@ struct Seen {
     unloaded: u64,
     saved: u64,
     restored: u64,
+    /// Restored in another slot.
+    moved: u64,
     refused: u64,
     reasons: BTreeMap<String, u64>,
     guests: u64,
@@ -298,6 +304,8 @@ fn one(seed: u64, seen: &mut Seen) -> Result<(), String> {
             LoadFate::Pending | LoadFate::Updated | LoadFate::WentBack => {}
         }
     }
+    let moved = |it: &&Record| it.kind == EventKind::SlotLoaded && it.level > 1;
+    seen.moved += trace.cores.iter().flatten().filter(moved).count() as u64;
     if !check.accepted {
         return Ok(());
     }
@@ -335,6 +343,7 @@ fn nothing_that_comes_into_a_slot_breaks_a_promise_and_what_is_admitted_meets_it
     assert!(seen.accepted * 4 > seen.systems && seen.loaded > seen.systems / 2, "{seen:?}");
     assert!(seen.unloaded * 8 > seen.systems && seen.refused * 2 > seen.systems, "{seen:?}");
     assert!(seen.saved > seen.systems && 2 * seen.restored > seen.systems, "{seen:?}");
+    assert!(20 * seen.moved > seen.systems, "{seen:?}");
     assert!(seen.guests > 5 * seen.systems && seen.others > 20 * seen.systems, "{seen:?}");
 }
 
@@ -490,12 +499,12 @@ fn switch_admission_off(system: &System, plan: &mut RunPlan) -> Vec<bool> {
                     None => SlotTold::Refused(SlotRefusal::Unschedulable),
                 }
             }
-            (SlotTold::Loaded(_) | SlotTold::Restored(_), true) => SlotTold::Refused(SlotRefusal::Full),
+            (SlotTold::Loaded(_) | SlotTold::Restored { .. }, true) => SlotTold::Refused(SlotRefusal::Full),
             (SlotTold::Refused(SlotRefusal::Empty), true) => SlotTold::Unloaded,
             (told, _) => told,
         };
         match planned.told {
-            SlotTold::Loaded(_) | SlotTold::Restored(_) => *full = true,
+            SlotTold::Loaded(_) | SlotTold::Restored { .. } => *full = true,
             SlotTold::Unloaded | SlotTold::Saved(_) => *full = false,
             SlotTold::Refused(_) | SlotTold::Update(_) => {}
         }

@@ -128,7 +128,7 @@ fn random_system(chance: &mut Random) -> System {
     }
     // In some the first version is saved and goes on before it is updated.
     if chance.below(2) == 0 {
-        for (at, what) in [(150, LoadKind::Save), (180, LoadKind::Restore)] {
+        for (at, what) in [(150, LoadKind::Save), (180, LoadKind::Restore { from: 0 })] {
             system.loads.push(Load { at: Duration::from_millis(at), slot: 0, what, line: system.loads.len() + 1 });
         }
     }

@@ -6,7 +6,7 @@ use super::{Rule, Violation};
 use crate::order::in_order;
 use crate::view::{LoadView, SlotView, Trace, View};
 use std::collections::HashMap;
-use tactus_record::{EntryReason, EventKind, Record, SlotRefusal, SlotUpdate, SlotValue};
+use tactus_record::{slot_loaded_level, EntryReason, EventKind, Record, SlotRefusal, SlotUpdate, SlotValue};
 use tactus_task::{SlotTaskValues, SlotTold};
 use tactus_time::{CoreId, Instant, TaskId};
 
@@ -118,11 +118,11 @@ impl<'v> Walk<'v> {
                 format!("load {} of slot {} comes where {} of {number} should", r.arg, r.job, planned.number),
             );
         }
-        let expected = ending(&planned.told, settles, is_other);
+        let expected = ending(&planned.told, number, settles, is_other);
         let why = SlotRefusal::from_u8(r.level).filter(|_| r.kind == EventKind::SlotRefused);
         let may_fail = match planned.told {
             SlotTold::Saved(_) => matches!(why, Some(SlotRefusal::Unsavable | SlotRefusal::Resources)),
-            SlotTold::Restored(_) => matches!(why, Some(SlotRefusal::Damaged | SlotRefusal::Resources)),
+            SlotTold::Restored { .. } => matches!(why, Some(SlotRefusal::Damaged | SlotRefusal::Resources)),
             _ => false,
         };
         if may_fail {
@@ -165,7 +165,7 @@ impl<'v> Walk<'v> {
         if place != number && Some(place) != other {
             self.wrong(r, format!("load {load} comes to slot {place}, planned was {number}"));
         }
-        let (kind, level, values) = ending(&planned.told, settles, Some(place) == other);
+        let (kind, level, values) = ending(&planned.told, number, settles, Some(place) == other);
         if r.kind == EventKind::SlotRefused {
             if !told.is_empty() {
                 self.wrong(r, format!("load {load} is refused and brings values"));
@@ -220,11 +220,13 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// How a load ends as planned: the record's kind and level, and the values that are told before it.
-fn ending(planned: &SlotTold, settles: bool, is_other: bool) -> (EventKind, u8, Vec<(TaskId, u8, u64)>) {
+/// How a load into the slot with this number ends as planned: the record's kind and level, and the values that are told before it.
+fn ending(planned: &SlotTold, number: usize, settles: bool, is_other: bool) -> (EventKind, u8, Vec<(TaskId, u8, u64)>) {
     match planned {
         SlotTold::Loaded(tasks) => (EventKind::SlotLoaded, 0, brought(tasks)),
-        SlotTold::Restored(tasks) => (EventKind::SlotLoaded, 1, brought(tasks)),
+        SlotTold::Restored { from, tasks } => {
+            (EventKind::SlotLoaded, slot_loaded_level(number as u16, Some(*from)), brought(tasks))
+        }
         SlotTold::Update(_) if settles => (EventKind::SlotUpdate, 1, Vec::new()),
         SlotTold::Update(trial) => (EventKind::SlotUpdate, 0, brought(&trial.tasks_in(is_other).collect::<Vec<_>>())),
         SlotTold::Unloaded => (EventKind::SlotUnloaded, 0, Vec::new()),

@@ -40,7 +40,7 @@ impl LoadView {
     /// What the task is loaded with.
     pub(crate) fn values(&self, task: TaskId) -> Option<SlotTaskValues> {
         match &self.told {
-            SlotTold::Loaded(tasks) | SlotTold::Saved(tasks) | SlotTold::Restored(tasks) => {
+            SlotTold::Loaded(tasks) | SlotTold::Saved(tasks) | SlotTold::Restored { tasks, .. } => {
                 tasks.iter().find(|values| values.task == task).copied()
             }
             SlotTold::Update(trial) => {

@@ -208,6 +208,9 @@ impl Loader {
             Replaced { periods: &periods[..old.tasks], state: label_text(&load.state) }
         });
         let least = old.map_or(0, |old| old.least);
+        let is_restore = load.what == what::RESTORE;
+        let other = self.slots.get(load.other as usize).filter(|_| is_restore);
+        let saved = other.map(|it| (load.other as u16, it.snapshot));
         let (Some(card), Some(filled)) = (slots::slots().get(target.slot), self.slots.get_mut(target.slot)) else {
             calls::give_up()
         };
@@ -224,7 +227,10 @@ impl Loader {
             }
             Ok(Doing::Unload(step)) => Ok(unload(step, card, filled, change)),
             Ok(Doing::Save(step)) => snapshot::save(step, seal, (card, filled), change),
-            Ok(Doing::Restore(restoring)) => restoring.step((loading, seal), (card, filled), change),
+            Ok(Doing::Restore(restoring)) => match saved {
+                Some(saved) => restoring.step((loading, seal), saved, (card, filled), change),
+                None => Err(SlotRefusal::Unsaved),
+            },
             Ok(Doing::Trial(target, left)) if left > 1 => Ok(Some(Doing::Trial(target, left - 1))),
             Ok(Doing::Trial(target, _)) => {
                 tell(SlotReport::Settle(change));
@@ -262,7 +268,8 @@ impl Loader {
 
     /// Begins what is asked for, unless the slot, or the pair, is in no state for it.
     fn begin(&self, load: &LoadCard) -> Result<Doing, SlotRefusal> {
-        let (Some(filled), Some(_)) = (self.slots.get(load.slot as usize), self.slots.get(load.other as usize)) else {
+        let (Some(filled), Some(other)) = (self.slots.get(load.slot as usize), self.slots.get(load.other as usize))
+        else {
             return Err(SlotRefusal::Resources);
         };
         match (load.what, filled.program.is_some()) {
@@ -275,7 +282,7 @@ impl Loader {
             (what::UNLOAD, true) => Ok(Doing::Unload(0)),
             (what::SAVE, true) => Ok(Doing::Save(0)),
             (_, true) => Err(SlotRefusal::Full),
-            (what::RESTORE, false) => Restoring::new(filled).map(Doing::Restore).ok_or(SlotRefusal::Unsaved),
+            (what::RESTORE, false) => Restoring::new(other).map(Doing::Restore).ok_or(SlotRefusal::Unsaved),
             (_, false) => Ok(Doing::Load(false)),
         }
     }

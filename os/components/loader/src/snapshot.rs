@@ -2,7 +2,8 @@
 //!
 //! A save begins with the tasks taken from the scheduler and the component stopped, between two jobs of the loader; so it does not matter
 //! how many jobs the copy takes. A restore takes the digest of all that was kept first, then loads the package again as if for the first
-//! time, and then writes what was kept over it. Of a slot there is one snapshot, the last one.
+//! time, and then writes what was kept over it. Of a slot there is one snapshot, the last one. It goes
+//! on there, or in another slot that has the same stacks, heap and services: there all lies at the same addresses.
 
 use crate::pages::{self, control, patiently};
 use crate::{hand_over, next, take, tell, Doing, Failed, Filled, Outcome};
@@ -25,6 +26,7 @@ static FRAMES: [[AtomicU32; MOST_PAGES]; crate::MOST_SLOTS] =
     [const { [const { AtomicU32::new(0) }; MOST_PAGES] }; crate::MOST_SLOTS];
 
 /// What was saved of a slot, but for its frames.
+#[derive(Clone, Copy)]
 pub struct Snapshot {
     /// The program and its package, and how much there was to save; nothing if nothing is saved.
     of: Option<(&'static [u8], Program<'static>, Extent)>,
@@ -178,7 +180,7 @@ fn stop(card: &SlotCard, filled: &mut Filled, extent: &Extent, change: SlotChang
     tell(SlotReport::Saved(change));
     // It may have run since it was looked at.
     if !can_be_saved(card) || calls::stop(card.component.into()).is_err() {
-        tell(SlotReport::Restored(change));
+        tell(SlotReport::Restored { change, from: change.slot });
         return Err(SlotRefusal::Unsavable);
     }
     if let Some((_, _, old)) = filled.snapshot.of.take() {
@@ -225,7 +227,7 @@ fn keep(
 }
 
 impl Restoring {
-    /// A restore that begins, if something is saved.
+    /// A restore that begins of what was saved of this slot, if something is.
     pub fn new(filled: &Filled) -> Option<Restoring> {
         filled.snapshot.of.map(|_| Restoring { verified: 0, begun: false, written: None })
     }
@@ -234,16 +236,18 @@ impl Restoring {
     pub fn step(
         mut self,
         (loading, seal): (&mut Loading<'static>, &mut Seal),
+        (from, snapshot): (u16, Snapshot),
         (card, filled): (&'static SlotCard, &mut Filled),
         change: SlotChange,
     ) -> Outcome {
-        let Some((package, program, extent)) = filled.snapshot.of else { return Err(SlotRefusal::Unsaved) };
+        let Some((package, program, extent)) = snapshot.of else { return Err(SlotRefusal::Unsaved) };
+        let kept = SlotChange { slot: from, ..change };
         let of = (&program, &extent);
         if self.verified < extent.pages() {
             if self.verified == 0 {
                 *seal = Seal::new();
             }
-            self.verify(&extent, seal, &filled.snapshot.digest, change)?;
+            self.verify(&extent, seal, &snapshot.digest, kept)?;
             return Ok(Some(Doing::Restore(self)));
         }
         let (done, why) = match self.written {
@@ -253,13 +257,13 @@ impl Restoring {
                     *loading = Loading::new(package, card.set_back);
                 }
                 match next(loading, (first, None), card, filled)? {
-                    Some(Step::HandOver) | None => (self.write(0, card, of, change), SlotRefusal::Damaged),
+                    Some(Step::HandOver) | None => (self.write(0, card, of, kept), SlotRefusal::Damaged),
                     Some(step) => (take(loading, step, card), SlotRefusal::Resources),
                 }
             }
             // What the kernel does not take back, it never gave.
-            Some(written) if written < extent.pages() => (self.write(written, card, of, change), SlotRefusal::Damaged),
-            Some(_) => match hand_over(loading, card, filled, SlotReport::Restored(change)) {
+            Some(written) if written < extent.pages() => (self.write(written, card, of, kept), SlotRefusal::Damaged),
+            Some(_) => match hand_over(loading, card, filled, SlotReport::Restored { change, from }) {
                 Ok(()) => {
                     filled.package = package;
                     return Ok(None);

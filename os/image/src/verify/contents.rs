@@ -96,7 +96,8 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let component = threads[task].component as usize;
     let before = threads[..task].iter().filter(|it| it.component as usize == component).count() as u64;
     let offset = task as u64 * PAGE;
-    let mut page = contents(image, bytes, component, TASK_PAGE + offset);
+    let shown = TASK_PAGE + threads[task].place.checked_sub(1).map_or(offset, |place| u64::from(place) * PAGE);
+    let mut page = contents(image, bytes, component, shown);
     let page = match page {
         [] => TaskPage::default(),
         _ => match TaskPage::take(&mut page) {
@@ -108,8 +109,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let grants = image.grants_of(component);
     let told = usize::try_from(page.complete).ok().and_then(|number| grants.get(number));
     let writes = |it: &Grant| {
-        it.entry == grants[0].entry
-            && memory(it.component as usize, TASK_PAGES + offset) == memory(component, TASK_PAGE + offset)
+        it.entry == grants[0].entry && memory(it.component as usize, TASK_PAGES + offset) == memory(component, shown)
     };
     // The root scheduler ends its own jobs itself.
     let right = if grants.is_empty() { page.complete == 0 } else { told.is_some_and(writes) };

@@ -94,6 +94,8 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         )?;
         let pair = it.what != load::UPDATE || (it.other < head.slots && it.other != it.slot && it.trial > 0);
         check(pair, "is told of an update of what is no pair")?;
+        let from = it.what != load::RESTORE || it.other < head.slots;
+        check(from, "is told of a slot that there is not")?;
     }
     Ok(())
 }

@@ -201,7 +201,10 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
         INFO if one => Use::Info,
         CLOCK if one => Use::Clock,
         COUNTERS if one => Use::Counters,
-        at if at >= TASK_PAGE && at < TASK_PAGE + tasks && one && !scheduler => Use::TaskPage(place(TASK_PAGE)),
+        at if at >= TASK_PAGE && at < TASK_PAGE + tasks && one && !scheduler => {
+            let cores = image.header.cores as usize;
+            Use::TaskPage(image.thread_at(it.component, place(TASK_PAGE), cores)? - cores)
+        }
         at if at >= TASK_PAGES && at < TASK_PAGES + tasks && one && scheduler => {
             Use::TaskPageWritten(place(TASK_PAGES))
         }
@@ -253,7 +256,7 @@ fn classify(image: &Parsed, it: &Mapping, bytes: u64) -> Option<Use> {
             let start = STACKS + thread * STACK_STRIDE;
             // It ends where the next begins, and its lowest page stays free to catch an overflow.
             let fits = end == start + STACK_STRIDE && at >= start + PAGE;
-            (fits && thread < image.threads.len() as u64).then_some(Use::Stack(thread as usize))?
+            Use::Stack(image.thread_at(it.component, thread as usize, 0).filter(|_| fits)?)
         }
         _ => return None,
     })

@@ -72,15 +72,21 @@ fn a_slot_is_a_component_without_program_and_its_loader_knows_all_of_it() {
     let it = |number: usize| &parsed.components[number];
     assert_eq!((it(LOADER).role, it(GUEST).role), (role::LOADER | role::WINDOW, role::SLOT | role::WINDOW));
     assert_eq!((it(GUEST).restarted_by, it(GUEST).restarts, it(GUEST).entry), (LOADER as u32, 0, PROGRAM));
-    assert!(parsed.mapping_at(GUEST, PROGRAM).is_none() && parsed.mapping_at(GUEST, TASK_PAGE + 2 * 4096).is_some());
+    assert!(parsed.mapping_at(GUEST, PROGRAM).is_none() && parsed.mapping_at(GUEST, TASK_PAGE + 4096).is_some());
     assert!(parsed.mapping_at(GUEST, HEAP).is_some() && parsed.mapping_at(OTHER, HEAP).is_none());
     let says = |number: usize| parsed.infos[number].grants.iter().any(|name| name_text(name) == SLOT);
     assert_eq!([1, LOADER, GUEST].map(says), [false, true, false]);
     // Two stacks, two pages of heap.
     let steps = example().slots[0].set_back_steps();
     assert_eq!(steps, 33 + 2 * USER_STACK / 4096 + 2);
-    let top = STACKS + (1 + 1 + 1) * STACK_STRIDE;
-    assert!(parsed.mapping_at(GUEST, top - USER_STACK).is_some_and(|it| it.flags == WRITABLE));
+    // The same addresses in each slot, whichever numbers threads and tasks have.
+    for (slot, tasks) in [(GUEST, 2), (OTHER, 1)] {
+        for n in 0..tasks {
+            let top = STACKS + (n + 1) * STACK_STRIDE;
+            assert!(parsed.mapping_at(slot, top - USER_STACK).is_some_and(|it| it.flags == WRITABLE));
+            assert!(parsed.mapping_at(slot, TASK_PAGE + n * 4096).is_some());
+        }
+    }
     // What comes twice lies there once.
     let table = Draft::new(image.bytes.clone()).contents(LOADER, TOLD);
     let told = &image.bytes[table..][..parsed.infos[LOADER].told_bytes as usize];
@@ -123,10 +129,18 @@ fn role_of(number: usize) -> impl Fn(&Draft) -> usize {
 caught! {
     built().bytes;
     a_task_that_is_told_to_be_another_of_its_component_is_caught: |it| {
-        let at = it.contents(GUEST, TASK_PAGE + 2 * 4096) + offset_of!(TaskPage, index);
+        let at = it.contents(GUEST, TASK_PAGE + 4096) + offset_of!(TaskPage, index);
         assert_eq!(it.bytes[at], 1);
         it.u64(at, 0);
     } => "another scheduler";
+    a_thread_in_another_place_of_its_slot_is_caught: |it| { let at = it.thread(2) + 12; assert_eq!(it.bytes[at], 1); it.u32(at, 2) } => "another place of its slot";
+    a_thread_with_a_place_in_no_slot_is_caught: |it| { let at = it.thread(1) + 12; assert_eq!(it.bytes[at], 0); it.u32(at, 1) } => "another place of its slot";
+    a_restore_from_no_slot_is_caught: |it| {
+        let at = load(it, 1, offset_of!(LoadCard, what));
+        it.u32(at, tactus_abi::slot::load::RESTORE);
+        let at = load(it, 1, offset_of!(LoadCard, other));
+        it.u32(at, 2)
+    } => "a slot that there is not";
     a_slot_that_writes_to_the_console_is_caught: |it| { let at = role_of(GUEST)(it); it.u32(at, role::SLOT | role::WINDOW | role::CONSOLE) } => "another role";
     a_slot_without_a_window_is_caught: |it| { let at = role_of(GUEST)(it); it.u32(at, role::SLOT) } => "another role";
     a_loader_that_manages_memory_is_caught: |it| { let at = role_of(LOADER)(it); it.u32(at, role::LOADER | role::WINDOW | role::MEMORY) } => "manages memory";

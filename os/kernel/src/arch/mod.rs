@@ -71,7 +71,7 @@ const _: () = {
     let _: unsafe fn() -> ! = entry::leave;
 
     // What an exception means for the component of a thread, and the address concerned; what it means in the kernel, on a guard page or not.
-    let _: fn(&Registers, u16) -> (FaultKind, u64) = faults::describe;
+    let _: fn(&Registers, u64) -> (FaultKind, u64) = faults::describe;
     let _: fn(u64, bool) -> &'static str = faults::meaning;
 
     // Room for this many threads; the unit of a core; a thread's state is kept, or found again if it was interrupted; the unit is shut.

@@ -49,7 +49,10 @@ impl Reports {
             SlotReport::Loaded(change) => (change, SlotAction::Load),
             SlotReport::Unloaded(change) => (change, SlotAction::Unload),
             SlotReport::Saved(change) => (change, SlotAction::Save),
-            SlotReport::Restored(change) => (change, SlotAction::Restore),
+            SlotReport::Restored { change, from } => {
+                self.slots.get(usize::from(from))?;
+                (change, SlotAction::Restore { from })
+            }
             SlotReport::Update { change, from, trial } => {
                 self.slots.get(usize::from(from))?;
                 (change, SlotAction::Update { from, trial })

@@ -5,7 +5,7 @@ use crate::root::state::{CoreState, RootProgram};
 use crate::root::{at_home, kill, Root, NOT_DECLARED, NO_JOB, SLOTTED};
 use crate::runtime::decide_locked;
 use tactus_policy::{Input, Policy, SlotAction};
-use tactus_record::{EventKind, Sink, SlotUpdate, SlotValue, Stored, Subject};
+use tactus_record::{slot_loaded_level, EventKind, Sink, SlotUpdate, SlotValue, Stored, Subject};
 use tactus_rt::abi::call::SWITCH_RETURN;
 use tactus_rt::abi::image::role;
 use tactus_rt::abi::slot::{SlotChange, SlotReport};
@@ -59,7 +59,7 @@ pub fn pass_on<P: Policy>(
         }
         policy.input(own, Input::SlotTask { task, values });
     }
-    if let (SlotAction::Restore, Some((first, count))) = (action, reports.slots.get(usize::from(slot))) {
+    if let (SlotAction::Restore { .. }, Some((first, count))) = (action, reports.slots.get(usize::from(slot))) {
         (*first..first + count).for_each(|task| kill::go_on(TaskId(task)));
     }
     let mut arg = u64::from(load);
@@ -72,7 +72,7 @@ pub fn pass_on<P: Policy>(
         SlotAction::Load => (EventKind::SlotLoaded, 0),
         SlotAction::Unload => (EventKind::SlotUnloaded, 0),
         SlotAction::Save => (EventKind::SlotUnloaded, 1),
-        SlotAction::Restore => (EventKind::SlotLoaded, 1),
+        SlotAction::Restore { from } => (EventKind::SlotLoaded, slot_loaded_level(slot, Some(from))),
         SlotAction::Refuse(why) => (EventKind::SlotRefused, why as u8),
     };
     let subject = Subject::NONE.with_level(level);

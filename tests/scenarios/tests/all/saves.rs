@@ -56,7 +56,7 @@ struct Saves {
     locked: usize,
 }
 
-fn count(records: &[Record], slow: TaskId, all: &mut Saves) {
+fn count(records: &[Record], slow: impl Fn(TaskId) -> bool, all: &mut Saves) {
     let mut unsaved = false;
     for (n, it) in records.iter().enumerate() {
         match it.kind {
@@ -66,7 +66,7 @@ fn count(records: &[Record], slow: TaskId, all: &mut Saves) {
                 let own = after.iter().take_while(|it| it.kind != EventKind::Enter);
                 let dropped: Vec<_> = own.filter(|it| it.kind == EventKind::Dropped).map(|it| it.task).collect();
                 all.under_way += usize::from(!dropped.is_empty());
-                all.locked += usize::from(dropped.contains(&Some(slow)));
+                all.locked += usize::from(dropped.iter().flatten().any(|task| slow(*task)));
             }
             // Inside of a service; so it is there when it should come back.
             EventKind::SlotRefused => {
@@ -80,19 +80,38 @@ fn count(records: &[Record], slow: TaskId, all: &mut Saves) {
     }
 }
 
-/// A run with saves and restores at random instants says what a run without them says; returns what became of the saves.
-fn goes_on(shop: &Shop, whole: &BTreeMap<String, Vec<String>>, seed: u64, saves: usize, all: &mut Saves) {
+/// A second slot, in which what was saved of the first one can go on: another server, fewer pages, more keys.
+const OTHER: &str = "[[server]]\nname = 'more'\ncores = [0]\nkind = 'deferrable'\nbudget = '1200 us'\nperiod = '9 ms'\n\
+    policy = 'partitioned-fp'\n[[slot]]\nname = 'other'\nserver = 'more'\nclass = 'app'\nmemory = '64 KiB'\nheap = '16 KiB'\ntasks = 2\n\
+    uses = { console = 'console.write', post = 'post.take' }\nkeys = ['stranger.pub', 'dev.pub']\nolder = true\n";
+
+/// A run with saves and restores at random instants says what a run without them says; returns what became of the saves. `moves`: each restore
+/// is in the other one of two slots.
+fn goes_on(
+    shop: &Shop,
+    whole: &BTreeMap<String, Vec<String>>,
+    (seed, saves, moves): (u64, usize, bool),
+    all: &mut Saves,
+) {
     let mut below = random(seed);
     let mut at = 40;
     let mut loads = vec![load(20, "guest", "keeper")];
+    let (mut slot, mut next) = ("guest", if moves { "other" } else { "guest" });
     for _ in 0..saves {
         at += 20 + below(150);
-        loads.push(ask("save", at, "guest"));
+        loads.push(ask("save", at, slot));
         at += 1 + below(250);
-        loads.push(ask("restore", at, "guest"));
+        loads.push(ask("restore", at, next) + &if moves { format!("from = '{slot}'\n") } else { String::new() });
+        (slot, next) = (next, slot);
         at += 250;
     }
     let text = with_post(&format!("{} ms", at + 200), &loads);
+    let slower = || {
+        text.replace("core = 0\nperiod = '5 ms'", "core = 0\nperiod = '7 ms'")
+            .replace("'2 ms'\nperiod = '10 ms'", "'1500 us'\nperiod = '10 ms'")
+            + OTHER
+    };
+    let text = if moves { slower() } else { text };
     let path = shop.scratch.write(&format!("saves-{seed}.toml"), &text);
     let run = Finished::run(&path, &[]);
     assert_eq!(run.summary.outcome(), "held", "seed {seed}: {}", run.said.output);
@@ -105,8 +124,9 @@ fn goes_on(shop: &Shop, whole: &BTreeMap<String, Vec<String>>, seed: u64, saves:
         assert_eq!(same, own.len().min(lines.len()), "seed {seed}: task {task} says {:?}", own.get(same));
     }
     let trace = run.trace();
-    let slow = run.summary.tasks().position(|task| task.name() == "guest.1").expect("the slow task");
-    count(&trace.cores[0], TaskId(slow as u16), all);
+    let names: Vec<String> = run.summary.tasks().map(|task| task.name().to_string()).collect();
+    let slow = |task: TaskId| ["guest.1", "other.1"].contains(&names[task.index()].as_str());
+    count(&trace.cores[0], slow, all);
     for task in ["control", "load"] {
         let share = run.summary.task(task).worst_over_bound().expect("a promise");
         assert!(share <= 1.0, "seed {seed}: {task} is at {share} of its bound");
@@ -126,21 +146,27 @@ fn a_program_that_is_saved_at_random_instants_goes_on_as_if_it_had_not_been() {
     let shop = shop("saves");
     let whole = whole(&shop, "4 s");
     let mut all = Saves::default();
-    goes_on(&shop, &whole, 1, 10, &mut all);
+    goes_on(&shop, &whole, (1, 10, false), &mut all);
     println!("{all:?}");
     assert!(all.saved >= 8 && all.under_way >= 2 && all.locked >= 1, "{all:?}");
+    // And where it goes on in another slot each time, with another server.
+    let mut all = Saves::default();
+    goes_on(&shop, &whole, (2, 10, true), &mut all);
+    println!("{all:?}");
+    assert!(all.saved >= 8 && all.under_way >= 1, "{all:?}");
 }
 
-/// `TACTUS_SAVES` saves, 1,000 if it is not set.
+/// `TACTUS_SAVES` saves, 1,000 if it is not set; with `TACTUS_MOVES` each goes on in another slot.
 #[test]
 #[ignore = "a campaign of some minutes"]
 fn a_thousand_saves_at_random_instants() {
+    let moves = std::env::var("TACTUS_MOVES").is_ok();
     let shop = shop("saves-many");
     let whole = whole(&shop, "12 s");
     let most: usize = std::env::var("TACTUS_SAVES").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000);
     let mut all = Saves::default();
     for seed in (0..).take_while(|seed| *seed < most as u64 / 20) {
-        goes_on(&shop, &whole, 100 + seed, 20, &mut all);
+        goes_on(&shop, &whole, (100 + seed, 20, moves), &mut all);
         println!("seed {seed}: {all:?}");
     }
 }

@@ -109,8 +109,9 @@ pub(super) fn order(loads: &[Load], draft: &Draft, out: &mut Collector) {
                 }
                 pairs.push(pair);
             }
-            LoadKind::Load { .. } | LoadKind::Unload | LoadKind::Save | LoadKind::Restore => {
-                if of(load.slot).is_some() {
+            LoadKind::Load { .. } | LoadKind::Unload | LoadKind::Save | LoadKind::Restore { .. } => {
+                let from = if let LoadKind::Restore { from } = load.what { from } else { load.slot };
+                if of(load.slot).or(of(from)).is_some() {
                     let why = "its slot is one of a pair that is updated before, and which one is in use is known in the run alone";
                     out.refuse(place, subject, why, "ask for it before the update, or update the pair again");
                 }

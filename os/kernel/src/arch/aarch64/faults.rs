@@ -2,12 +2,12 @@
 
 use super::paging::fault_address;
 use super::registers::{Registers, SYNCHRONOUS, SYSTEM_ERROR};
-use tactus_abi::layout::{STACKS, STACK_STRIDE};
+use tactus_abi::layout::STACK_STRIDE;
 use tactus_record::FaultKind;
 
-/// What the processor's exception means for a component, and the address concerned. The syndrome's class is in its upper six bits of 32.
+/// What the processor's exception means for a component, and the address concerned; `stack` is the lower end of the thread's. The syndrome's class is in its upper six bits of 32.
 #[inline(always)]
-pub fn describe(registers: &Registers, thread: u16) -> (FaultKind, u64) {
+pub fn describe(registers: &Registers, stack: u64) -> (FaultKind, u64) {
     let (at, syndrome) = (registers.instruction, registers.syndrome);
     if registers.cause != SYNCHRONOUS {
         return (FaultKind::Other, at);
@@ -21,7 +21,6 @@ pub fn describe(registers: &Registers, thread: u16) -> (FaultKind, u64) {
         class @ (0x20 | 0x24) => {
             let address = fault_address();
             // Below what is mapped of the thread's own stack, there is no page, and nothing else ever lies there.
-            let stack = STACKS + u64::from(thread) * STACK_STRIDE;
             let absent = syndrome & 0x3c == 4;
             let on_guard = absent && class == 0x24 && (stack..stack + STACK_STRIDE).contains(&address);
             let kind = match class {

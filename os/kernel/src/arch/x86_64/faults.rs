@@ -3,15 +3,15 @@
 use super::descriptors::{DOUBLE_FAULT, MACHINE_CHECK, NON_MASKABLE};
 use super::paging::fault_address;
 use super::registers::Registers;
-use tactus_abi::layout::{STACKS, STACK_STRIDE};
+use tactus_abi::layout::STACK_STRIDE;
 use tactus_record::FaultKind;
 
-/// What the processor's exception means for a component, and the address concerned.
+/// What the processor's exception means for a component, and the address concerned; `stack` is the lower end of the thread's.
 ///
 /// A general-protection fault says nothing about its cause: a privileged instruction and an address that is none look the
 /// same without a look at the instruction, which is the component's memory and none of the kernel's business.
 #[inline(always)]
-pub fn describe(registers: &Registers, thread: u16) -> (FaultKind, u64) {
+pub fn describe(registers: &Registers, stack: u64) -> (FaultKind, u64) {
     match registers.vector {
         0 | 4 => (FaultKind::Arithmetic, registers.rip),
         6 | 7 => (FaultKind::InvalidInstruction, registers.rip),
@@ -19,7 +19,6 @@ pub fn describe(registers: &Registers, thread: u16) -> (FaultKind, u64) {
         14 => {
             let address = fault_address();
             // Below what is mapped of the thread's own stack, there is no page, and nothing else ever lies there.
-            let stack = STACKS + u64::from(thread) * STACK_STRIDE;
             let absent = registers.error & 0x11 == 0;
             let on_guard = absent && (stack..stack + STACK_STRIDE).contains(&address);
             let kind = match registers.error {
