@@ -224,8 +224,8 @@ pub(crate) fn by_job(run: &Finished) -> Vec<(u64, EventKind, u8, usize)> {
 }
 
 /// What the wild program does from its fourth job on, by the number in its slot's name, and whether it is stopped for that: it writes to
-/// its code, writes to the kernel, executes its heap, never ends, calls the kernel at random, calls what it was granted at random.
-const WILD: [(u8, bool); 6] = [(1, true), (3, true), (6, true), (12, false), (13, false), (15, false)];
+/// its code, writes to the kernel, executes its heap, overflows its stack, never ends, calls the kernel at random, calls what it was granted at random.
+const WILD: [(u8, bool); 7] = [(1, true), (3, true), (6, true), (10, true), (12, false), (13, false), (15, false)];
 
 #[test]
 fn a_hostile_program_in_a_slot_harms_nobody_else_and_leaves_the_slot_to_the_next_one() {
@@ -263,6 +263,8 @@ fn wild(name: &str, kinds: &[(u8, bool)]) {
         let (components, stopped) = (run.components(), run.summary.stopped());
         let names: Vec<&str> = stopped.iter().map(|it| components[it.component as usize].as_str()).collect();
         assert_eq!(names, if is_stopped { vec![slot.as_str()] } else { Vec::new() }, "{}", run.said.output);
+        // Its stack lies by its place in the slot, and is known for one.
+        assert_eq!(stopped.iter().any(|it| it.fault == "stack overflow"), kind == 10, "{slot}: {}", run.said.output);
         let said = run.said.output.lines().filter(|line| line.ends_with("steady after 0")).count();
         assert_eq!(said, 1, "{slot}: {}", run.said.output);
         frames_are_back(&Finished::run_checked(&path, &[]));
@@ -350,9 +352,9 @@ fn a_monitor_that_restarts_a_slot_ends_its_program_and_the_next_one_runs() {
     }
 }
 
-/// Programs come and go this number of times in one run, and the kernel finds all in order at its end: each page table, each frame, each
+/// This number of programs come and go in one run, and the kernel finds all in order at its end: each page table, each frame, each
 /// thread and each brand, as its own check looks at them.
-fn come_and_go(times: usize) {
+fn come_and_go(programs: usize) {
     let shop = Shop::new("slots-many");
     shop.pack(
         ("tests/scenarios/guests", "steady"),
@@ -363,8 +365,8 @@ fn come_and_go(times: usize) {
     shop.pack(("tests/scenarios/guests", "other"), "other", &[("work", "300 us", "40 ms")], "dev");
     // All are due at once, so each begins when the one before it is over.
     let pair = |n: usize| [load(10, "guest", if n % 2 == 0 { "steady" } else { "other" }), unload(10, "guest")];
-    let loads: Vec<String> = (0..times / 2).flat_map(pair).collect();
-    let duration = format!("{} ms", 100 + times * 50);
+    let loads: Vec<String> = (0..programs).flat_map(pair).collect();
+    let duration = format!("{} ms", 100 + programs * 100);
     let path = shop.scratch.write("many.toml", &system(&duration, "guest", &loads));
     let run = Finished::run(&path, &[]);
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
@@ -372,13 +374,13 @@ fn come_and_go(times: usize) {
     let loaded = done.iter().filter(|it| it.1 == EventKind::SlotLoaded).count();
     let unloaded = done.iter().filter(|it| it.1 == EventKind::SlotUnloaded).count();
     println!("{loaded} loads, {unloaded} unloads in {} jobs of the loader", done.last().map_or(0, |it| it.3));
-    assert_eq!((loaded, unloaded), (times / 2, times / 2), "{}", run.said.output);
+    assert_eq!((loaded, unloaded), (programs, programs), "{}", run.said.output);
     frames_are_back(&Finished::run_checked(&path, &[]));
 }
 
 #[test]
-fn a_hundred_programs_come_and_go_and_nothing_is_lost() {
-    come_and_go(100);
+fn fifty_programs_come_and_go_and_nothing_is_lost() {
+    come_and_go(50);
 }
 
 /// `cargo test --release -p tactus-scenarios --test all slots::ten_thousand -- --ignored --nocapture`
