@@ -3,13 +3,10 @@
 //!
 //! Times are whole nanoseconds in fields that end in `_ns`.
 
-mod chain;
-mod changes;
-mod disk;
 mod monitor;
 mod numbers;
 mod partition;
-mod service;
+mod rules;
 mod slot;
 mod task;
 mod tree;
@@ -17,7 +14,7 @@ mod tree;
 use crate::Details;
 use serde::{Deserialize, Serialize};
 use tactus_time::Duration;
-use tactus_trace::{judge, HeapUse, Summary, Trace, View};
+use tactus_trace::{judge, ChainView, Changes, DiskView, HeapUse, ServiceView, Summary, Trace, View};
 
 /// The version of the file's names and meanings.
 const FORMAT: u32 = 3;
@@ -59,19 +56,19 @@ struct Stored {
     tree: Option<tree::Stored>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    chains: Vec<chain::Stored>,
+    chains: Vec<ChainView>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    services: Vec<service::Stored>,
+    services: Vec<ServiceView>,
     /// Left out where the system does not change while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    changes: Option<changes::Stored>,
+    changes: Option<Changes>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     slots: Vec<slot::Stored>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    disks: Vec<disk::Stored>,
+    disks: Vec<DiskView>,
     /// Left out where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     partitions: Vec<partition::Stored>,
@@ -131,12 +128,12 @@ impl Kept {
             console: details.console.clone(),
             colours: details.colours.clone(),
             tasks: view.tasks.iter().map(task::store).collect(),
-            chains: view.chains.iter().map(chain::store).collect(),
-            services: view.services.iter().map(service::store).collect(),
+            chains: view.chains.clone(),
+            services: view.services.clone(),
             tree: view.tree.as_ref().map(tree::store),
-            changes: view.changes.as_ref().map(changes::store),
+            changes: view.changes.clone(),
             slots: view.slots.iter().map(slot::store).collect(),
-            disks: view.disks.iter().map(disk::store).collect(),
+            disks: view.disks.clone(),
             partitions: view.partitions.iter().map(partition::store).collect(),
             monitors: view.monitors.iter().map(monitor::store).collect(),
             servers: view.servers.clone(),
@@ -160,12 +157,13 @@ impl Kept {
             return Err(format!("it has format {}, this program reads {FORMAT}: run the system again", stored.format));
         }
         numbers::check(&serde_json::from_str(text).map_err(|error| error.to_string())?)?;
-        let changes = stored.changes;
-        let changes = changes.map(|it| changes::restore(it, stored.tasks.len(), stored.cores)).transpose()?;
-        let count = changes.as_ref().map_or(0, |changes| changes.list.len());
-        let tree = stored.tree.map(|tree| tree::restore(tree, stored.tasks.len(), count)).transpose()?;
         let tasks = stored.tasks.len();
-        let chains = stored.chains.into_iter().map(|it| chain::restore(it, tasks)).collect::<Result<_, _>>()?;
+        let changes = stored.changes;
+        changes.iter().try_for_each(|it| rules::changes(it, tasks, stored.cores))?;
+        stored.services.iter().try_for_each(|it| rules::service(it, tasks))?;
+        let chains: Vec<_> = stored.chains.into_iter().map(|it| rules::chain(it, tasks)).collect::<Result<_, _>>()?;
+        let count = changes.as_ref().map_or(0, |changes| changes.list.len());
+        let tree = stored.tree.map(|tree| tree::restore(tree, tasks, count)).transpose()?;
         let view = View {
             name: stored.system,
             policy: stored.policy,
@@ -175,10 +173,10 @@ impl Kept {
             tasks: stored.tasks.into_iter().map(task::restore).collect::<Result<_, _>>()?,
             tree,
             chains,
-            services: stored.services.into_iter().map(|it| service::restore(it, tasks)).collect::<Result<_, _>>()?,
+            services: stored.services,
             changes,
             slots: stored.slots.into_iter().map(|it| slot::restore(it, tasks)).collect::<Result<_, _>>()?,
-            disks: stored.disks.into_iter().map(disk::restore).collect(),
+            disks: stored.disks,
             partitions: stored
                 .partitions
                 .into_iter()
@@ -214,7 +212,7 @@ mod tests {
     use tactus_task::{Bound, EarlyArrival, Overrun, Release, ServerKind, SlotTaskValues, SlotTold, WaitLimit};
     use tactus_time::{CoreId, CoreSet, Instant, Level, TaskId};
     use tactus_trace::check::{InTree, Rank, ServerView, TreeChange, TreeView};
-    use tactus_trace::{ChainView, ChangeView, Changes, LoadView, Now, SlotView, Target, TaskView};
+    use tactus_trace::{ChangeView, LoadView, Now, SlotView, Target, TaskView};
 
     fn task(name: &str, level: Option<Level>, promise: Option<Bound>) -> TaskView {
         let (period, deadline) = (Duration::from_millis(10), Duration::from_millis(9));

@@ -1,21 +1,25 @@
 //! A disk as a trace is read against it, and what it did in the run.
 
+use super::plain;
+use serde::{Deserialize, Serialize};
 use tactus_disk::Outcome;
 use tactus_time::{Duration, Instant};
 
 /// A disk and what was promised of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DiskView {
     /// Its name.
     pub name: String,
     /// Its clients, in file order.
     pub clients: Vec<DiskClientView>,
     /// How many requests may fail before promises cease to bind.
+    #[serde(default, skip_serializing_if = "Tolerated::is_none")]
     pub tolerated: Tolerated,
 }
 
 /// How many requests may fail within a time, so that others keep what they are promised.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "(u32, u64)", into = "(u32, u64)")]
 pub struct Tolerated {
     /// This number
     pub faults: u32,
@@ -23,20 +27,42 @@ pub struct Tolerated {
     pub within: Duration,
 }
 
+impl Tolerated {
+    fn is_none(&self) -> bool {
+        self.faults == 0
+    }
+}
+
+impl From<(u32, u64)> for Tolerated {
+    fn from((faults, ns): (u32, u64)) -> Tolerated {
+        Tolerated { faults, within: Duration::from_nanos(ns) }
+    }
+}
+
+impl From<Tolerated> for (u32, u64) {
+    fn from(it: Tolerated) -> (u32, u64) {
+        (it.faults, it.within.as_nanos())
+    }
+}
+
 /// A client and what was promised it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DiskClientView {
     /// Its name.
     pub name: String,
     /// First arrival, period and relative deadline; nothing if it is best-effort.
+    #[serde(with = "plain", rename = "periodic_ns", default, skip_serializing_if = "Option::is_none")]
     pub periodic: Option<[Duration; 3]>,
     /// How long a request takes at most; nothing if nothing was promised.
+    #[serde(with = "plain", rename = "bound_ns", default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Duration>,
     /// Rows of the map that are its places, behind those of the clients before it.
     pub places: u32,
     /// Its requests are those of a component: they come when it likes, no sooner than after its period.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sporadic: bool,
     /// Budget, the time within which it is, and the longest request; nothing if it has no budget.
+    #[serde(with = "plain", rename = "limit_ns", default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<[Duration; 3]>,
 }
 

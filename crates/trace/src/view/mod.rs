@@ -7,6 +7,7 @@ mod change;
 mod disk;
 mod heap;
 mod partition;
+mod plain;
 mod service;
 mod slot;
 mod tree;

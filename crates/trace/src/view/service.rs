@@ -1,22 +1,27 @@
 //! A service as a trace is read against it.
 
+use super::plain;
+use serde::{Deserialize, Serialize};
 use tactus_record::{RequestEvent, RequestOrder};
 use tactus_time::TaskId;
 
 /// A service, as its rules are held against a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceView {
     /// Name.
     pub name: String,
     /// The task that serves.
+    #[serde(with = "plain")]
     pub server: TaskId,
     /// Whom it serves first.
+    #[serde(with = "plain")]
     pub order: RequestOrder,
     /// How many requests a job of it serves at most.
     pub requests: u32,
     /// The number of its first client.
     pub first: u16,
     /// By client: the tasks that ask for it. Nobody else's request counts.
+    #[serde(with = "plain")]
     pub clients: Vec<Vec<TaskId>>,
     /// By client: by priority, in one of how many of the server's jobs a request of it is served at most.
     pub every: Vec<u64>,

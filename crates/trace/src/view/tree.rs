@@ -1,6 +1,7 @@
 //! A tree of servers as a trace is read against it.
 
-use super::ceiling::CeilingView;
+use super::{ceiling::CeilingView, plain};
+use serde::{Deserialize, Serialize};
 use tactus_task::{Overrun, ServerKind};
 use tactus_time::{CoreId, CoreSet, Duration, TaskId};
 
@@ -50,24 +51,29 @@ pub struct ServerView {
 }
 
 /// One task.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct InTree {
     /// Place of its server.
     pub server: usize,
     /// The core, or one of the cores, whose queue it waits in; nothing where there is one queue.
+    #[serde(with = "plain", default)]
     pub core: Option<CoreId>,
     /// How it is ordered among the others of its server.
     pub rank: Rank,
     /// Period.
+    #[serde(with = "plain", rename = "period_ns")]
     pub period: Duration,
     /// Relative deadline.
+    #[serde(with = "plain", rename = "deadline_ns")]
     pub deadline: Duration,
     /// What becomes of its jobs that are not finished when they should be.
+    #[serde(with = "plain")]
     pub overrun: Overrun,
 }
 
 /// What makes a job urgent; the least goes first, and the lower task among equals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rank {
     /// A number that is the task's.
     Fixed(u64),
