@@ -4,6 +4,7 @@ use crate::disks;
 use tactus_analysis::check::added_by_others;
 use tactus_analysis::inflation::working_sets::WorkingSets;
 use tactus_analysis::{check_with_cache, Bound, CacheDelay, Check, Growth, Reloads, TaskCheck, TaskVerdict};
+use tactus_machine::restart::RestartBound;
 use tactus_model::{Costs, Scheduling, System, Window};
 use tactus_plan::costs::CostModel;
 use tactus_plan::plan;
@@ -151,6 +152,23 @@ pub fn line(system: &System, check: &Check) {
         };
         lines::line("change", format!("at {}: {} · {verdict}", brief(ruling.at), ruling.change));
     }
+}
+
+/// `restart  the first job at most 53 ms after …`: of a sandbox whose kernel is started again.
+pub fn restart(bound: Option<RestartBound>) {
+    let Some(bound) = bound else {
+        return lines::line("restart", "no bound: no periodic task's response time has one");
+    };
+    let silence = bound.silence.map_or("not known".into(), |it| brief(it).to_string());
+    let parts = [("reload", bound.reload), ("start", bound.start), ("lead", bound.lead), ("job", bound.job)];
+    let parts = parts.map(|(part, time)| format!("{part} {}", brief(time))).join(", ");
+    let whole = brief(bound.from_notice());
+    lines::line(
+        "restart",
+        format!(
+            "the first job at most {whole} after a death is noticed ({parts}); silence is noticed within {silence}"
+        ),
+    );
 }
 
 /// Every task with its bound; `free` is the check of the same system without overheads.

@@ -19,6 +19,7 @@ pub mod package;
 mod patience;
 pub mod place;
 pub mod probe;
+pub mod restart;
 pub mod results;
 pub mod rings;
 pub mod sandboxes;

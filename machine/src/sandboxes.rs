@@ -4,6 +4,7 @@ use crate::boot::{collect, machine, Onlooker, Ran};
 use crate::console::Console;
 use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
 use crate::failure::Failure;
+use crate::restart::{self, RestartBound};
 use crate::results::Results;
 use crate::symbols::{entry, pieces, Piece};
 use crate::watch::{self, Ended, Watch};
@@ -13,6 +14,7 @@ use std::time::Duration as Real;
 use tactus_abi::sandbox::{board, head, page, part, state, CAUSES, CONSOLES, PIECE, PIECES};
 use tactus_image::{Image, TURN_INSTRUCTIONS};
 use tactus_model::{Release, Sandboxes, System, SANDBOX_MEMORY};
+use tactus_plan::RunPlan;
 use tactus_time::{Duration, Instant};
 
 /// Where the first sandbox's memory begins: above the monitors.
@@ -21,6 +23,11 @@ const FIRST: u64 = 16 << 20;
 const BESIDE: u64 = 16 << 20;
 /// How long the machine goes on after the length of a run: kernels boot before it, and one that died may be near its end.
 const AFTER: Duration = Duration::from_millis(300);
+/// When the machine ends of which this is the longest run, since the monitors began, if kernels do not end theirs before.
+pub fn end(longest: Duration) -> Duration {
+    longest + AFTER
+}
+
 /// See [`crate::boot`].
 const PATIENCE: Real = Real::from_secs(30);
 const SECTOR: usize = 4096;
@@ -29,6 +36,8 @@ const SECTOR: usize = 4096;
 pub struct Part<'a> {
     /// The system.
     pub system: &'a System,
+    /// What was promised of it.
+    pub plan: &'a RunPlan,
     /// How often its kernel is started again.
     pub restarts: u32,
     /// Its kernel.
@@ -90,11 +99,15 @@ pub struct PartRan {
     pub ran: Result<Ran, String>,
     /// When its first job began to execute, since the monitors began; of its kernel's last life.
     pub first_job: Option<Duration>,
+    /// How long a restart of its kernel may take; nothing where it is not started again, or no job has a bound.
+    pub restart: Option<RestartBound>,
 }
 
 /// Where the parts lie in the machine's memory, and the module that tells the monitors.
 struct Layout {
     bases: Vec<u64>,
+    /// Of each part, how long a restart may take.
+    restarts: Vec<Option<RestartBound>>,
     end: u64,
     module: Vec<u8>,
 }
@@ -121,6 +134,13 @@ fn still(system: &System) -> Option<Duration> {
     shortest_period(system).map(|period| first + period * 10)
 }
 
+/// How long a kernel may do nothing before its monitor notices, whatever it does.
+pub fn silence(system: &System) -> Option<Duration> {
+    let beside = system.sharing_cores() as u64 * (u64::from(TURN_INSTRUCTIONS) << system.machine.shift);
+    // Whoever looks, and whoever is looked at, have their turn.
+    still(system).map(|still| still.max(patience(system) + INTERRUPTS_OFF) + Duration::from_nanos(2 * beside))
+}
+
 fn shortest_period(system: &System) -> Option<Duration> {
     let release = |n: usize| system.scheduling.places.get(n).map(|place| place.release).unwrap_or_default();
     let tasks = system.tasks.iter().enumerate();
@@ -145,6 +165,15 @@ fn memory(part: &Part<'_>) -> u64 {
     part.system.memory.max(part.image.facts.memory_needed + image).next_multiple_of(SANDBOX_MEMORY)
 }
 
+/// How long a restart of a part may take whose kernel and image have this many bytes.
+fn bound(part: &Part<'_>, bytes: u64) -> Result<Option<RestartBound>, Failure> {
+    if part.restarts == 0 {
+        return Ok(None);
+    }
+    restart::fits(part.system, bytes)?;
+    Ok(RestartBound::of(part.system, part.plan, bytes))
+}
+
 impl Layout {
     fn of(parts: &[Part<'_>], limit: Duration, held_back: bool) -> Result<Layout, Failure> {
         let words = head::WORDS + parts.len() * part::WORDS;
@@ -153,7 +182,7 @@ impl Layout {
         table[head::LIMIT] = limit.as_nanos();
         table[head::HOLDS_BACK] = held_back.into();
         table[head::TURN] = u64::from(TURN_INSTRUCTIONS) << parts[0].system.machine.shift;
-        let (mut bases, mut end) = (Vec::new(), FIRST);
+        let (mut bases, mut end, mut restarts) = (Vec::new(), FIRST, Vec::new());
         let mut contents = Vec::new();
         let mut put = |bytes: &[u8]| {
             contents.resize(contents.len().next_multiple_of(SECTOR), 0_u8);
@@ -179,6 +208,7 @@ impl Layout {
             own[part::STILL] = still(it.system).map_or(u64::MAX, Duration::as_nanos);
             (own[part::FAULT], own[part::FAULT_AT]) = destroyed(&it.system.name).unwrap_or_default();
             let image = it.image.bytes.len() as u64;
+            restarts.push(bound(it, image + loaded.iter().map(|piece| piece.length).sum::<u64>())?);
             let place = (bytes - image) / SECTOR as u64 * SECTOR as u64;
             let of_image = Piece { offset: put(&it.image.bytes), address: place, copied: image, length: image };
             let placed = loaded.into_iter().map(|piece| {
@@ -197,7 +227,7 @@ impl Layout {
         module.extend(contents);
         // It is read in words.
         module.resize(module.len().next_multiple_of(SECTOR), 0);
-        Ok(Layout { bases, end, module })
+        Ok(Layout { bases, restarts, end, module })
     }
 }
 
@@ -210,7 +240,7 @@ pub fn boot(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Vec<PartRan>, Failure> {
     let duration = parts.iter().map(|it| it.system.duration).max().unwrap_or(whole.duration);
-    let layout = Layout::of(parts, duration + AFTER, !whole.open)?;
+    let layout = Layout::of(parts, end(duration), !whole.open)?;
     let memory = (layout.end + layout.module.len() as u64 + BESIDE).next_multiple_of(1 << 20);
     if memory > MOST_MEMORY {
         let (most, file) = (MOST_MEMORY >> 20, whole.source.display());
@@ -259,7 +289,8 @@ pub fn boot(
     let _ = fs::rename(boot.log(), console(&parts[0]));
     let ended = ended.map_err(machine)?;
     let each = parts.iter().zip(&layout.bases).enumerate();
-    each.map(|(n, (it, base))| left(n, it, *base, &ended)).collect()
+    let left = each.map(|(n, (it, base))| left(n, it, *base, &ended)).collect::<Result<Vec<_>, _>>()?;
+    Ok(left.into_iter().zip(layout.restarts).map(|(ran, restart)| PartRan { restart, ..ran }).collect())
 }
 
 /// What a sandbox left.
@@ -306,7 +337,7 @@ fn left(n: usize, part: &Part<'_>, base: u64, ended: &Ended) -> Result<PartRan, 
             None => Err("its kernel did not end its run in time".into()),
         },
     };
-    Ok(PartRan { fate, ran, first_job })
+    Ok(PartRan { fate, ran, first_job, restart: None })
 }
 
 fn death(words: &[u64]) -> String {

@@ -12,7 +12,8 @@ use tactus_analysis::CacheDelay;
 use tactus_machine::boot::fits;
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_model::{Costs, System};
+use tactus_machine::restart::{RestartBound, MOST_RELOADED};
+use tactus_model::{Costs, Sandboxes, System};
 use tactus_terminal::lines;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
@@ -35,11 +36,20 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(network) = network::read(&subject)? {
         return network::check(arguments, network);
     }
-    subject::for_each(&subject, |system, _| one(arguments, system))
+    subject::for_each(&subject, |system, whole| {
+        let restarts =
+            |whole: &Sandboxes| whole.parts.iter().any(|part| part.system.name == system.name && part.restarts > 0);
+        checked(arguments, system, whole.is_some_and(restarts))
+    })
 }
 
 /// Checks one system.
 pub(super) fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Failure> {
+    checked(arguments, system, false)
+}
+
+/// Checks one system, whose kernel is started again if it dies where `restarts`.
+fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<Outcome, Failure> {
     let costs = costs::read(&arguments.costs, system)?;
     subject::announce(system);
     let cache = arguments.cache_delay.unwrap_or_default();
@@ -65,6 +75,9 @@ pub(super) fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Fai
     promise::line(system, &check);
     let plan = tactus_plan::plan(system, &check, &costs);
     plan.updates(system).iter().for_each(|update| lines::line("update", update));
+    if restarts {
+        promise::restart(RestartBound::of(system, &plan, MOST_RELOADED));
+    }
     if let Err(unfit) = fits(system, &plan) {
         lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}"));
     }

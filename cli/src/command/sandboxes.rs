@@ -11,14 +11,16 @@ use tactus_image::Image;
 use tactus_machine::boot::{assemble, compile_kernel, compile_monitor, machine};
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
+use tactus_machine::restart::{RestartBound, Restarted};
 use tactus_machine::results::Results;
-use tactus_machine::sandboxes::{boot, features, Fate, Part, PartRan};
+use tactus_machine::sandboxes::{boot, end, features, Fate, Part, PartRan};
 use tactus_machine::{costs, later, place};
 use tactus_model::Sandboxes;
 use tactus_plan::RunPlan;
 use tactus_report::{sandboxes_page, SandboxRow};
 use tactus_terminal::lines::{self, brief};
 use tactus_terminal::progress::{self, waiting};
+use tactus_time::Duration;
 
 /// Checks, builds, boots, judges and writes the results of all.
 pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
@@ -68,8 +70,10 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     let mut shown = Shown { bar: progress::Run::new("run", duration), console: !arguments.no_console };
     let each = whole.parts.iter().zip(&programs).zip(&own);
     let parts: Vec<Part<'_>> = each
-        .map(|((it, (kernel, image, _)), results)| Part {
+        .zip(&plans)
+        .map(|(((it, (kernel, image, _)), results), plan)| Part {
             system: &it.system,
+            plan,
             restarts: it.restarts,
             kernel,
             image,
@@ -80,8 +84,8 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     shown.bar.end();
 
     let (mut held, mut told, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    for (((part, PartRan { fate, ran, first_job }), plan), (_, image, kernel_bytes)) in
-        parts.iter().zip(ran?).zip(plans).zip(&programs)
+    for (((part, PartRan { fate, ran, first_job, restart }), plan), (_, image, kernel_bytes)) in
+        parts.iter().zip(ran?).zip(plans.iter().cloned()).zip(&programs)
     {
         let (system, name) = (part.system, part.system.name.as_str());
         lines::put(&format!("{}\n", lines::bold(name)));
@@ -100,12 +104,14 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
             Err(why) => not_judged(&plan, &why),
         };
         lines::line("exits", fate.exits_in_words());
-        if let (Some(death), Some(first)) = (&fate.death, first_job.filter(|_| fate.restarts > 0)) {
-            let after = brief(first.saturating_sub(death.at));
-            lines::line("restart", format!("{} in all; the first job {after} after the last death", fate.restarts));
+        let restarted = restarted(&fate, first_job, restart, end(duration));
+        if let Some((words, _)) = &restarted {
+            lines::line("restart", words);
         }
-        let first = first_job.map(|at| at.as_nanos());
-        told.push(summary(name, &fate, outcome == Outcome::Held, first));
+        let mut one = summary(name, &fate, outcome == Outcome::Held, first_job.map(|at| at.as_nanos()));
+        one["restart_bound_ns"] = json!(restart.map(|bound| bound.from_notice().as_nanos()));
+        one["restarted_in_time"] = json!(restarted.and_then(|it| it.1));
+        told.push(one);
         held.push((name, outcome == Outcome::Held));
         let exits = fate.exits_in_words();
         rows.push(SandboxRow { name: name.into(), held: outcome == Outcome::Held, not_judged: why, exits });
@@ -125,6 +131,29 @@ fn not_judged(plan: &RunPlan, why: &str) -> Outcome {
     let tasks = lines::count(promised, "task");
     lines::line("verdict", lines::bad(format!("what {tasks} were promised is not judged: {why}")));
     Outcome::Broken
+}
+
+/// Of a kernel that was started again: how its last restart was, in words, and whether it was in time, if that can be said.
+fn restarted(
+    fate: &Fate,
+    first: Option<Duration>,
+    bound: Option<RestartBound>,
+    end: Duration,
+) -> Option<(String, Option<bool>)> {
+    let death = fate.death.as_ref().filter(|_| fate.restarts > 0)?;
+    let all = format!("{} in all", fate.restarts);
+    if fate.dead {
+        return Some((format!("{all}, and it died after the last"), None));
+    }
+    let Some(bound) = bound else { return Some((format!("{all}; no bound"), None)) };
+    let promised = format!("promised within {}", brief(bound.from_notice()));
+    let came = |took| format!("{all}; the first job came {} after the last death, {promised}", brief(took));
+    Some(match bound.judge(death.at, first, end) {
+        Restarted::InTime(took) => (came(took), Some(true)),
+        Restarted::Late(took) => (lines::bad(format!("{}: too late", came(took))), Some(false)),
+        Restarted::Never => (lines::bad(format!("{all}; no job came after the last death, {promised}")), Some(false)),
+        Restarted::Open => (format!("{all}; no job came before the end of the machine, {promised}"), None),
+    })
 }
 
 /// What is kept of a sandbox, for scripts.

@@ -135,6 +135,9 @@ fn check_and_simulation_take_each_sandbox_as_the_system_that_it_is() {
         let out: &[&str] = if verb == "simulate" { &["--out", out.to_str().expect("a name")] } else { &[] };
         let said = tactus([verb, example].iter().chain(out));
         assert_eq!(said.status, 0, "{}", said.errors);
+        // Of the one whose kernel is started again, within which time its first job comes.
+        let restart = said.output.lines().filter(|line| line.starts_with("restart ")).count();
+        assert_eq!(restart, usize::from(verb == "check"), "{}", said.output);
         for words in ["critical · 1 core · 3 tasks", "rich · 1 core · 2 tasks", "all 2 hold"] {
             assert!(said.output.contains(words), "{verb}: {}", said.output);
         }
@@ -158,6 +161,9 @@ fn the_whole_does_not_hold_if_one_sandbox_does_not() {
 const WAYS: u32 = 30;
 /// Of these, those in which a monitor holds back what goes to other cores: without it they end the machine.
 const NEED_HELD_BACK: [u32; 5] = [8, 19, 20, 21, 22];
+
+/// Of these, those in which it stands still.
+const SILENT: [u32; 5] = [2, 3, 4, 5, 6];
 
 /// A run whose rich kernel destroys itself in this way then.
 fn destroyed(system: &Path, way: u32, at: u64, duration: &str) -> Ran {
@@ -197,6 +203,13 @@ fn moves_its_neighbours_little(system: &Path, way: u32, at: u64, duration: &str,
     let time = |value: &serde_json::Value| value.as_u64().expect("a time");
     let (died, entered) = (time(&rich["death"]["at_ns"]), time(&rich["death"]["entered_ns"]));
     assert!(died >= 100_000_000 + at && entered > died && time(&rich["first_job_ns"]) > entered, "{way}: {rich:#}");
+    assert_eq!(rich["restarted_in_time"], true, "{way} at {at}: {}", ran.output);
+    let (took, bound) = (time(&rich["first_job_ns"]) - died, time(&rich["restart_bound_ns"]));
+    assert!(took <= bound && bound < 3 * took, "{way} at {at}: a bound of {bound} for {took}");
+    if SILENT.contains(&way) {
+        // Noticed within the time that the check tells: ten of the shortest periods, and turns.
+        assert!(died <= 100_000_000 + at + 100_200_000, "{way} at {at}: {rich:#}");
+    }
     let mut most = Duration::ZERO;
     let all = ran.all["sandboxes"].as_array().expect("the sandboxes");
     for name in all.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != "rich") {
@@ -279,4 +292,38 @@ fn a_kernel_that_is_destroyed_in_any_way_at_any_time_moves_its_neighbours_by_tur
         }
     }
     println!("{count} destructions in four sandboxes: the others' records differ by {most} at most");
+}
+
+/// A kernel is killed at random instants, as many as `TACTUS_KILLS` says: its first job comes within the bound, beside one sandbox and three.
+#[test]
+#[ignore = "100 runs of the machine"]
+fn a_kernel_that_is_killed_at_random_instants_comes_back_within_its_bound() {
+    let kills = std::env::var("TACTUS_KILLS").ok().and_then(|it| it.parse().ok()).unwrap_or(100_u64);
+    let scratch = Scratch::new("sandboxes");
+    let (held, open) = example();
+    let (two, four) = (scratch.write("two.toml", &open), scratch.write("four.toml", &four(&held)));
+    let four = if Ran::of(&four, "30 ms", &[]).lacks_emulator() { &two } else { &four };
+    let mut drawn = 0x9e37_79b9_7f4a_7c15_u64;
+    for system in [&two, four] {
+        let (mut worst, mut least, mut bound) = (0, u64::MAX, 0);
+        for _ in 0..kills / 2 {
+            // Xorshift.
+            drawn ^= drawn << 13;
+            drawn ^= drawn >> 7;
+            drawn ^= drawn << 17;
+            let at = drawn % 60_000_000;
+            let ran = destroyed(system, 1, at, "61 ms");
+            let rich = ran.sandbox("rich");
+            assert_eq!(
+                (&rich["restarts"], &rich["restarted_in_time"]),
+                (&1.into(), &true.into()),
+                "{at}: {}",
+                ran.output
+            );
+            let time = |value: &serde_json::Value| value.as_u64().expect("a time");
+            let took = time(&rich["first_job_ns"]) - time(&rich["death"]["at_ns"]);
+            (worst, least, bound) = (worst.max(took), least.min(took), time(&rich["restart_bound_ns"]));
+        }
+        println!("{} kills: {least} to {worst} ns, at most {bound}", kills / 2);
+    }
 }
