@@ -167,7 +167,8 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         (TestKind::Scenarios, "scenarios", main, &SCENARIOS, &[]),
         (TestKind::Lab, "lab, format", lab, &["fmt", "--check"], &[]),
         (TestKind::Lab, "lab, lints", lab, &["clippy", "--workspace", "--all-targets"], &[]),
-        (TestKind::Lab, "lab, unit", lab, &["test", "--no-fail-fast"], &[]),
+        // Optimised, as command and scenarios are: most of its libraries are compiled once for all three.
+        (TestKind::Lab, "lab, unit", lab, &["test", "--release", "--no-fail-fast"], &[]),
         (TestKind::Lab, "lab, docs", lab, &["doc", "--quiet", "--no-deps"], &documenting),
         (TestKind::Lab, "lab, models, loom", lab, &LAB_LOOM, &of_loom),
         (TestKind::Lab, "lab, models, shuttle", lab, &LAB_SHUTTLE, &of_shuttle),
