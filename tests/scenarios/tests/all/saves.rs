@@ -215,16 +215,19 @@ fn a_loader_that_forges_registers_and_pages_is_refused_and_harms_nobody() {
 /// What memory errors can do to a snapshot (`os/components/loader/src/wear.rs`): five kinds to pages, the others to states of threads.
 const ERRORS: usize = 5 + 14;
 
+/// From one load of the worn program to the next (ms).
+const ROUND: u64 = 320;
+
 /// What is kept of a program changes by itself: nothing of it comes back, the reason is told, and the slot takes the next program.
 #[test]
 fn a_snapshot_that_memory_errors_changed_is_refused_and_leaves_nothing() {
     let shop = shop("saves-worn");
     let mut loads = Vec::new();
     for n in 0..ERRORS as u64 {
-        let at = 20 + 500 * n;
-        loads.extend([load(at, "guest", "keeper"), ask("save", at + 130, "guest"), ask("restore", at + 250, "guest")]);
+        let at = 20 + ROUND * n;
+        loads.extend([load(at, "guest", "keeper"), ask("save", at + 130, "guest"), ask("restore", at + 220, "guest")]);
     }
-    let end = 20 + 500 * ERRORS as u64;
+    let end = 20 + ROUND * ERRORS as u64;
     loads.push(load(end, "guest", "keeper"));
     let text = with_post(&format!("{} ms", end + 400), &loads);
     let path = shop.scratch.write("worn.toml", &with_loader(&text, "tests/scenarios/worn-loader", ""));
@@ -241,8 +244,8 @@ fn a_snapshot_that_memory_errors_changed_is_refused_and_leaves_nothing() {
     assert_eq!(said, ERRORS + 1, "{}", run.said.output);
     others_are_on_time(&run);
     // The program is in the slot at the end, and the last snapshot beside it: as where there was no other.
-    let once = [&loads[..2], &[load(520, "guest", "keeper")]].concat();
-    let once = shop.scratch.write("once.toml", &with_post("920 ms", &once));
+    let once = [&loads[..2], &[load(20 + ROUND, "guest", "keeper")]].concat();
+    let once = shop.scratch.write("once.toml", &with_post(&format!("{} ms", 20 + ROUND + 400), &once));
     assert_eq!(free_frames(&Finished::run_checked(&path, &[])), free_frames(&Finished::run_checked(&once, &[])));
 }
 
