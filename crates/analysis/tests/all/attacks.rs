@@ -148,6 +148,99 @@ fn twenty_thousand_systems_of_jobs_that_return_to_sections_beat_no_bound() {
     assert_eq!(tally.bounded, 20_000);
 }
 
+/// Servers of which each budget is there again a period after its first use, with one task each, beside tasks, in a server or not.
+fn own_servers(seed: u64) -> System {
+    let mut dice = Dice::new(seed);
+    let policy = dice.pick(&["partitioned-edf", "partitioned-rm", "partitioned-dm"]);
+    let mut text = format!("[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = '{policy}'\n");
+    let mut left = dice.between(500, 950);
+    let mut parent = "";
+    if dice.between(0, 3) == 0 {
+        let (kind, period) =
+            (dice.pick(&["periodic", "deferrable", "polling", "sporadic"]), dice.between(1_000, 4_000));
+        let (budget, inside) = (period * left / 1000, dice.pick(&["partitioned-edf", "partitioned-dm"]));
+        text += &format!(
+            "[[server]]\nname = 'outer'\nkind = '{kind}'\nbudget = '{budget} us'\nperiod = '{period} us'\npolicy = '{inside}'\n"
+        );
+        parent = "parent = 'outer'\n";
+        left = left * 8 / 10;
+    }
+    for n in 0..dice.between(1, 3) {
+        let share = left * dice.between(150, 600) / 1000;
+        left -= share;
+        let (kind, period) = (dice.pick(&["cbs-hard", "sporadic"]), dice.between(4_000, 25_000));
+        let budget = (period * share / 1000).max(400);
+        let inside = dice.pick(&["partitioned-fifo", "partitioned-edf", "partitioned-fp", "partitioned-rr"]);
+        let quantum = if inside == "partitioned-rr" { "quantum = '1 ms'\n" } else { "" };
+        let time = if dice.between(0, 2) == 0 { budget } else { budget * dice.between(500, 1000) / 1000 };
+        let every = if dice.between(0, 1) == 0 { period } else { period * dice.between(1000, 1700) / 1000 };
+        let release = dice.pick(&["periodic", "sporadic"]);
+        text += &format!(
+            "[[server]]\nname = 's{n}'\nkind = '{kind}'\nbudget = '{budget} us'\nperiod = '{period} us'\n\
+             policy = '{inside}'\n{quantum}{parent}[[task]]\nname = 'own{n}'\nserver = 's{n}'\nrelease = '{release}'\n\
+             period = '{every} us'\nexecution = '{time} us'\n"
+        );
+        if inside == "partitioned-fp" {
+            text += "priority = 1\n";
+        }
+    }
+    let inside = if parent.is_empty() { "core = 0\n" } else { "server = 'outer'\n" };
+    for n in 0..dice.between(0, 2) {
+        let share = left * dice.between(200, 700) / 1000;
+        left -= share;
+        let period = dice.between(4_000, 60_000);
+        let time = (period * share / 1000).max(50);
+        text += &format!("[[task]]\nname = 'beside{n}'\n{inside}period = '{period} us'\nexecution = '{time} us'\n");
+    }
+    System::parse_toml(&text, Path::new("file.toml"))
+        .unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{text}"))
+}
+
+/// At any phases.
+fn any_phase(system: &mut System, dice: &mut Dice) {
+    let longest = system.tasks.iter().map(|task| task.period).max().unwrap_or_default();
+    for task in &mut system.tasks {
+        task.offset = Duration::from_nanos(dice.between(0, task.period.as_nanos()));
+    }
+    system.duration = (longest * 12).min(Duration::from_secs(1));
+}
+
+#[test]
+fn a_task_alone_in_its_server_beats_no_bound() {
+    let most = if cfg!(debug_assertions) { 40 } else { 5_000 };
+    let tally = attack(0..20_000, most, (own_servers, any_phase), 4);
+    assert_eq!(tally.bounded, most, "{tally:?}");
+    let by_it = |seed: &u64| {
+        let found = check(&own_servers(*seed), &Costs::default());
+        let alone = |task: &TaskVerdict| matches!(task, TaskVerdict::Bounded { by, .. } if by == "alone in its server");
+        found.accepted && found.tasks.iter().any(|task| alone(&task.verdict))
+    };
+    let count = (0..200).filter(by_it).count();
+    assert!(count > 40, "{count} of 200");
+}
+
+/// A reservation as Linux's SCHED_DEADLINE makes it: a budget of what the jobs take, in their period.
+#[test]
+fn a_task_alone_in_a_server_of_its_size_ends_within_the_servers_period() {
+    let ms = Duration::from_millis;
+    for (kind, budget, bound) in [("cbs-hard", 3, Some(ms(8))), ("sporadic", 3, Some(ms(8))), ("cbs-hard", 2, None)] {
+        let text = format!(
+            "[system]\ncores = 1\nduration = '1 s'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-edf'\n\
+             [[server]]\nname = 'S'\nkind = '{kind}'\nbudget = '{budget} ms'\nperiod = '8 ms'\npolicy = 'partitioned-fifo'\n\
+             [[task]]\nname = 'o'\nperiod = '10 ms'\nexecution = '5 ms'\ncore = 0\n\
+             [[task]]\nname = 'x'\nserver = 'S'\nperiod = '8 ms'\nexecution = '3 ms'\nrelease = 'sporadic'\n"
+        );
+        let system = System::parse_toml(&text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        let found = check(&system, &Costs::default());
+        let told = match found.tasks[1].bound() {
+            Some(Bound::Response(told)) => Some(told),
+            _ => None,
+        };
+        assert_eq!(told.is_some(), bound.is_some(), "{kind} {budget}: {found}");
+        assert!(told <= bound, "{kind} {budget}: {found}");
+    }
+}
+
 /// Four budgets of a millisecond at once, of which the last is due with the job beside.
 #[test]
 fn a_job_beside_a_soft_server_waits_for_all_that_is_due_before_it() {

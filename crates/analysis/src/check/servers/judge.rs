@@ -4,7 +4,7 @@ use super::super::orders::{self, Queue};
 use super::super::rank::Rank;
 use super::domain::{queues, Domain};
 use super::forest::{is_in_tree, Core, Who};
-use super::{tests, words};
+use super::{alone, tests, words};
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::reservation::local::{fits_share, Local};
@@ -27,6 +27,15 @@ pub(super) struct OfTask {
     pub untested: Option<String>,
     /// Which test it is.
     pub by: &'static str,
+}
+
+/// Which tests cover a task.
+#[derive(Clone, Debug)]
+pub(super) struct Covered {
+    /// Why none does, if none does.
+    pub lacks: Option<String>,
+    /// Whether that of a task alone in its server does.
+    pub alone: bool,
 }
 
 /// What was found for a server on a core.
@@ -66,11 +75,11 @@ impl Judgement {
     }
 }
 
-/// Judges a domain with these execution times, by task. `uncovered` says why no test covers a task, if none does.
+/// Judges a domain with these execution times and tests, by task.
 pub(super) fn judge(
     domain: &Domain,
     root: (Migration, TaskOrder),
-    (times, uncovered): (&[Duration], &[Option<String>]),
+    (times, covered): (&[Duration], &[Covered]),
     effort: &mut Effort,
 ) -> Judgement {
     let mut found = Judgement::default();
@@ -118,8 +127,14 @@ pub(super) fn judge(
         }
     }
     found.tasks.sort_by_key(|t| t.task);
+    for it in found.tasks.iter_mut().filter(|it| it.untested.is_none() && covered[it.task].alone) {
+        let bound = alone::response(domain, &found.servers, times, it.task);
+        if let Some(bound) = bound.filter(|bound| it.response.is_none_or(|other| *bound < other)) {
+            (it.response, it.by) = (Some(bound), tests::ALONE.name);
+        }
+    }
     for it in &mut found.tasks {
-        if let Some(why) = &uncovered[it.task] {
+        if let Some(why) = &covered[it.task].lacks {
             (it.response, it.untested) = (None, Some(why.clone()));
         }
     }

@@ -6,6 +6,7 @@
 //! queue; [`crate::reservation::soft`] inside soft servers. What has no test is told by name, and its reason with it.
 //! `background` service only adds to what the tests count on.
 
+mod alone;
 mod domain;
 mod forest;
 mod judge;
@@ -24,7 +25,7 @@ use crate::reservation::questv;
 use crate::task::Sporadic;
 use crate::utilisation::Utilisation;
 use domain::{domains, Domain};
-use judge::{judge, Judgement, OfServer, OfTask};
+use judge::{judge, Covered, Judgement, OfServer, OfTask};
 use tactus_model::{Costs, Migration, Server, ServerKind, System, TaskOrder};
 use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
@@ -43,15 +44,15 @@ pub(super) fn check(
     if !entry.is_zero() {
         too_small(system, costs, cache, check);
     }
-    let (times, uncovered) = (forest::times(system), uncovered(subject, root));
+    let (times, covered) = (forest::times(system), covered(subject, root));
     for domain in domains(system, root.0, entry) {
-        let found = judge(&domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
+        let found = judge(&domain, root, (&times, &covered), &mut Effort::of_core(system.cores));
         for server in found.servers.iter().filter(|s| s.fails()) {
             self::server(system, server, check);
         }
         let mut advised = false;
         for task in &found.tasks {
-            self::task((subject, &domain), (root, &uncovered), task, &found, advised, check);
+            self::task((subject, &domain), (root, &covered), task, &found, advised, check);
             advised |= check.tasks[task.task].fails();
         }
     }
@@ -65,20 +66,21 @@ pub(super) fn supply_of(
     server: usize,
 ) -> Option<super::slots::SlotSupply> {
     let system = subject.system;
-    let (times, uncovered) = (forest::times(system), uncovered(subject, root));
+    let (times, covered) = (forest::times(system), covered(subject, root));
     let core = system.scheduling.servers[server].cores.iter().next()?;
     let domains = domains(system, root.0, entry);
     let domain = domains.iter().find(|domain| domain.cores.contains(core))?;
-    let found = judge(domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
+    let found = judge(domain, root, (&times, &covered), &mut Effort::of_core(system.cores));
     let supply = found.servers.iter().find(|it| it.server == server && it.core == core)?.supply()?;
     super::slots::without_work(supply, &domain.of_core(core))
 }
 
-/// By task, why no test covers it, if none does.
-fn uncovered(subject: &Subject, root: (Migration, TaskOrder)) -> Vec<Option<String>> {
+/// By task, which tests cover it.
+fn covered(subject: &Subject, root: (Migration, TaskOrder)) -> Vec<Covered> {
     let one = |n: usize| {
         let tests = tests::of(subject.system, root.0, n);
-        subject.unknown(n).or_else(|| declared::uncovered(subject, n, tests))
+        let alone = tests::ALONE.covers.cover(subject.features(n));
+        Covered { lacks: subject.unknown(n).or_else(|| declared::uncovered(subject, n, tests)), alone }
     };
     (0..subject.system.tasks.len()).map(one).collect()
 }
@@ -101,7 +103,7 @@ fn too_small(system: &System, costs: &Costs, cache: Duration, check: &mut Check)
 
 fn task(
     (subject, domain): (&Subject, &Domain),
-    (root, uncovered): ((Migration, TaskOrder), &[Option<String>]),
+    (root, covered): ((Migration, TaskOrder), &[Covered]),
     found: &OfTask,
     all: &Judgement,
     advised: bool,
@@ -137,15 +139,15 @@ fn task(
     }
     let within = inside.map_or(String::new(), |s| format!(" in server `{}`", s.name));
     let what = format!("task `{}`{within} fails: {binds}", verdict.name);
-    let remedy = if advised { "see the remedy above".into() } else { remedy(domain, (root, uncovered), found.task) };
+    let remedy = if advised { "see the remedy above".into() } else { remedy(domain, (root, covered), found.task) };
     check.fail(system, found.task, what, remedy);
 }
 
 /// How much shorter the execution times of the domain, or how much larger the budget around the task, would have to be.
-fn remedy(domain: &Domain, (root, uncovered): ((Migration, TaskOrder), &[Option<String>]), n: usize) -> String {
+fn remedy(domain: &Domain, (root, covered): ((Migration, TaskOrder), &[Covered]), n: usize) -> String {
     let system = domain.system;
     let step = || Effort::of_core(system.cores).step();
-    let with = |times: &[Duration]| judge(domain, root, (times, uncovered), &mut step()).holds(domain);
+    let with = |times: &[Duration]| judge(domain, root, (times, covered), &mut step()).holds(domain);
     let set = sporadic(domain);
     let scale = sensitivity::largest_scale(&set, |set| with(&scatter(domain, set)));
     let list: Vec<String> = domain.cores.iter().map(|core| core.to_string()).collect();
@@ -159,7 +161,7 @@ fn remedy(domain: &Domain, (root, uncovered): ((Migration, TaskOrder), &[Option<
         larger.scheduling.servers[s].budget = Duration::from_nanos(budget);
         let domains = domains(&larger, root.0, entry);
         let Some(domain) = domains.into_iter().find(|d| d.tasks.contains(&n)) else { return false };
-        let found = judge(&domain, root, (&times, uncovered), &mut step());
+        let found = judge(&domain, root, (&times, covered), &mut step());
         let own = found.tasks.iter().find(|t| t.task == n);
         let met = own.and_then(|t| t.response).is_some_and(|r| r <= system.tasks[n].deadline);
         met && (!whole || found.holds(&domain))
@@ -227,18 +229,18 @@ pub(super) fn growth(
     search: &mut SearchBudget,
     growth: &mut [Growth],
 ) {
-    let (system, uncovered) = (subject.system, uncovered(subject, root));
+    let (system, covered) = (subject.system, covered(subject, root));
     let all = domains(system, root.0, entry);
     for (place, domain) in all.iter().enumerate() {
         search.part(all.len() - place);
         let set = sporadic(domain);
         let times = forest::times(system);
-        let found = judge(domain, root, (&times, &uncovered), &mut Effort::of_core(system.cores));
+        let found = judge(domain, root, (&times, &covered), &mut Effort::of_core(system.cores));
         let tested = |n: usize| found.tasks.iter().any(|t| t.task == n && t.untested.is_none());
         for (i, &n) in domain.tasks.iter().enumerate().filter(|(_, n)| tested(**n)) {
             let mut passes = |set: &[Sporadic]| {
                 search.ask(Effort::of_core(system.cores), |effort| {
-                    judge(domain, root, (&scatter(domain, set), &uncovered), effort).holds(domain)
+                    judge(domain, root, (&scatter(domain, set), &covered), effort).holds(domain)
                 })
             };
             growth[n] = growth::of(&set, i, set[i].deadline, &mut passes);

@@ -52,6 +52,13 @@ pub(super) const SOFT: Declared = test(
     ])),
 );
 
+/// A task by itself in a server whose budget is there again one period after its first use; no order matters there.
+pub(super) const ALONE: Declared = test(
+    "alone in its server",
+    "Abeni and Buttazzo 1998; Sprunt, Sha and Lehoczky 1989",
+    SOFT.covers.without(one(Feature::Reconfiguration)),
+);
+
 /// Tasks in a server whose queue several cores share.
 pub(super) const PLATFORM: Declared = test(
     "virtual platform (Lipari and Bini)",
@@ -80,7 +87,7 @@ const LEAST_LAXITY: Declared = in_supply(TaskOrder::LeastLaxity, Feature::LeastL
 
 /// All of them.
 pub(crate) const ALL: &[Declared] =
-    &[TREE, SOFT, FIRST_COME, TURNS, TURNS_AMONG_EQUALS, LAXITY_AT_RELEASE, LEAST_LAXITY, PLATFORM, RESOURCE];
+    &[TREE, SOFT, ALONE, FIRST_COME, TURNS, TURNS_AMONG_EQUALS, LAXITY_AT_RELEASE, LEAST_LAXITY, PLATFORM, RESOURCE];
 
 /// The tests for a task, by where it is.
 pub(super) fn of(system: &System, root: Migration, n: usize) -> &'static [Declared] {
