@@ -169,8 +169,9 @@ impl Told {
     }
 }
 
-/// Finds out, before anything is compiled, what keeps the system from fitting into its machine whatever its programs are.
-pub fn fits(system: &System, promised: &RunPlan) -> Result<(), Failure> {
+/// Finds out, before anything is compiled, what keeps the system from fitting into its machine whatever its programs are. Returns the memory
+/// that the kernel fills at its start (bytes), programs left out.
+pub fn fits(system: &System, promised: &RunPlan) -> Result<u64, Failure> {
     let told = Told::of(system, promised)?;
     tactus_image::fits(&told.request(system, (&[], &[]), &[])).map_err(|error| unfit(system, &error))
 }

@@ -15,8 +15,25 @@ use tactus_plan::RunPlan;
 use tactus_time::Duration;
 use tactus_trace::{Bound, TaskView};
 
-/// The most bytes of kernel and image together, where a kernel is started again.
-pub const MOST_RELOADED: u64 = 2 << 20;
+/// The most bytes of kernel and image together, where a kernel is started again; and the most that programs may add to the memory that the kernel
+/// fills without them.
+const MOST_RELOADED: u64 = 2 << 20;
+
+/// What a start has to fill, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Kernel and image, which the monitor copies.
+    pub reloaded: u64,
+    /// The memory that the kernel fills: of programs, heaps and stacks, and tables; not the trace.
+    pub memory: u64,
+}
+
+impl Sizes {
+    /// The most that a system may have whose kernel fills this much memory without programs.
+    pub fn most(memory: u64) -> Sizes {
+        Sizes { reloaded: MOST_RELOADED, memory: memory + MOST_RELOADED }
+    }
+}
 
 /// After this many bytes the monitor lets other cores have their turn (`os/sandbox/src/parts.rs`).
 const PAGE: u64 = 4096;
@@ -24,6 +41,8 @@ const PAGE: u64 = 4096;
 const PAGE_INSTRUCTIONS: u64 = 14 * PAGE / 8 + 32;
 /// Instructions of a kernel's start, for each component. Measured: 300,000 with three (docs/measured/sandboxes.md).
 const START_INSTRUCTIONS: u64 = 150_000;
+/// Instructions for each page of memory that it fills. Measured: 275.
+const FILL_INSTRUCTIONS: u64 = 400;
 /// Components that each system has: scheduler, workload, and what is idle.
 const OWN_COMPONENTS: u64 = 3;
 /// What a kernel gives the root scheduler to set itself up, and further schedulers each (`os/kernel/src/main.rs`).
@@ -45,20 +64,26 @@ pub struct RestartBound {
     pub job: Duration,
 }
 
-/// Whether kernel and image of a sandbox with restarts are small enough for what the check promises.
+/// Whether a sandbox with restarts is no larger than what the check counts, `most`.
 ///
 /// # Errors
-/// If they have more than [`MOST_RELOADED`] bytes together.
-pub fn fits(system: &System, bytes: u64) -> Result<(), Failure> {
-    if bytes <= MOST_RELOADED {
-        return Ok(());
-    }
+/// If kernel and image, or the memory that its kernel fills, are larger.
+pub fn fits(system: &System, sizes: Sizes, most: Sizes) -> Result<(), Failure> {
     let (name, file) = (&system.name, system.source.display());
-    Err(Failure::Input(format!(
-        "{file}: sandbox {name:?}: its kernel and image take {} KiB, and one with restarts at most {}: give it fewer or smaller components, or no restarts",
-        bytes.div_ceil(1024),
-        MOST_RELOADED >> 10
-    )))
+    let refuse = |what: &str, bytes: u64, most: u64| {
+        Err(Failure::Input(format!(
+            "{file}: sandbox {name:?}: {what} {} KiB, and one with restarts at most {}: give it fewer or smaller components, or no restarts",
+            bytes.div_ceil(1024),
+            most >> 10
+        )))
+    };
+    if sizes.reloaded > most.reloaded {
+        return refuse("its kernel and image take", sizes.reloaded, most.reloaded);
+    }
+    if sizes.memory > most.memory {
+        return refuse("with its programs its kernel fills", sizes.memory, most.memory);
+    }
+    Ok(())
 }
 
 /// How a restart was.
@@ -75,9 +100,8 @@ pub enum Restarted {
 }
 
 impl RestartBound {
-    /// Of a sandbox with this system, whose kernel and image together have this many bytes. Nothing where no periodic task has a bound:
-    /// then nothing says when the first job comes.
-    pub fn of(system: &System, plan: &RunPlan, bytes: u64) -> Option<RestartBound> {
+    /// Of a sandbox with this system and these sizes. Nothing where no periodic task has a bound: then nothing says when the first job comes.
+    pub fn of(system: &System, plan: &RunPlan, sizes: Sizes) -> Option<RestartBound> {
         let response = |task: &TaskView| match task.promise {
             Some(Bound::Response(bound)) if task.releases == Release::Periodic => Some(task.offset + bound),
             _ => None,
@@ -93,8 +117,8 @@ impl RestartBound {
         Some(RestartBound {
             silence: silence(system),
             // A pause ends a turn, and pieces end anywhere in a page.
-            reload: taking_turns(PAGE_INSTRUCTIONS) * (bytes.div_ceil(PAGE) + PIECES as u64),
-            start: taking_turns(START_INSTRUCTIONS * components),
+            reload: taking_turns(PAGE_INSTRUCTIONS) * (sizes.reloaded.div_ceil(PAGE) + PIECES as u64),
+            start: taking_turns(START_INSTRUCTIONS * components + FILL_INSTRUCTIONS * sizes.memory.div_ceil(PAGE)),
             lead: LEAD + LEAD_OF_SCHEDULER * further,
             job,
         })
@@ -132,9 +156,16 @@ mod tests {
             panic!("{} has sandboxes", file.display())
         };
         let system = &whole.parts[1].system;
-        assert!(fits(system, MOST_RELOADED).is_ok());
-        let Err(Failure::Input(why)) = fits(system, MOST_RELOADED + 1) else { panic!("it is refused") };
+        let most = Sizes::most(1 << 20);
+        assert!(fits(system, most, most).is_ok());
+        let refused = |sizes: Sizes| match fits(system, sizes, most) {
+            Err(Failure::Input(why)) => why,
+            _ => panic!("it is refused"),
+        };
+        let why = refused(Sizes { reloaded: most.reloaded + 1, ..most });
         assert!(why.contains("sandbox \"rich\"") && why.contains("2049 KiB") && why.contains("no restarts"), "{why}");
+        let why = refused(Sizes { memory: most.memory + 1, ..most });
+        assert!(why.contains("kernel fills 3073 KiB") && why.contains("at most 3072"), "{why}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Several kernels on one machine, each in a sandbox: the module from which the monitors load them, the start, and what each left.
 
-use crate::boot::{collect, machine, Onlooker, Ran};
+use crate::boot::{collect, fits, machine, Onlooker, Ran};
 use crate::console::Console;
 use crate::emulator::{Board, Boot, Emulator, Execution, IMAGE, LOG, MOST_MEMORY};
 use crate::failure::Failure;
-use crate::restart::{self, RestartBound};
+use crate::restart::{self, RestartBound, Sizes};
 use crate::results::Results;
 use crate::symbols::{entry, pieces, Piece};
 use crate::watch::{self, Ended, Watch};
@@ -166,12 +166,13 @@ fn memory(part: &Part<'_>) -> u64 {
 }
 
 /// How long a restart of a part may take whose kernel and image have this many bytes.
-fn bound(part: &Part<'_>, bytes: u64) -> Result<Option<RestartBound>, Failure> {
+fn bound(part: &Part<'_>, reloaded: u64) -> Result<Option<RestartBound>, Failure> {
     if part.restarts == 0 {
         return Ok(None);
     }
-    restart::fits(part.system, bytes)?;
-    Ok(RestartBound::of(part.system, part.plan, bytes))
+    let sizes = Sizes { reloaded, memory: part.image.facts.memory_filled };
+    restart::fits(part.system, sizes, Sizes::most(fits(part.system, part.plan)?))?;
+    Ok(RestartBound::of(part.system, part.plan, sizes))
 }
 
 impl Layout {

@@ -12,7 +12,7 @@ use tactus_analysis::CacheDelay;
 use tactus_machine::boot::fits;
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
-use tactus_machine::restart::{RestartBound, MOST_RELOADED};
+use tactus_machine::restart::{RestartBound, Sizes};
 use tactus_model::{Costs, Sandboxes, System};
 use tactus_terminal::lines;
 
@@ -75,11 +75,10 @@ fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<Out
     promise::line(system, &check);
     let plan = tactus_plan::plan(system, &check, &costs);
     plan.updates(system).iter().for_each(|update| lines::line("update", update));
-    if restarts {
-        promise::restart(RestartBound::of(system, &plan, MOST_RELOADED));
-    }
-    if let Err(unfit) = fits(system, &plan) {
-        lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}"));
+    match fits(system, &plan) {
+        Ok(memory) if restarts => promise::restart(RestartBound::of(system, &plan, Sizes::most(memory))),
+        Ok(_) => {}
+        Err(unfit) => lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}")),
     }
     promise::growth(system, &check, &growth, arguments.growth);
     let disks = tactus_analysis::disks(system);

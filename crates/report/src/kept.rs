@@ -17,7 +17,7 @@ use tactus_time::Duration;
 use tactus_trace::{judge, ChainView, Changes, DiskView, HeapUse, ServiceView, Summary, Trace, View};
 
 /// The version of the file's names and meanings.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// What a trace has to be read against, and what the report says beside it.
 #[derive(Clone, Debug)]

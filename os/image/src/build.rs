@@ -39,12 +39,13 @@ pub fn build(request: &Request) -> Result<Image, ImageError> {
 }
 
 /// Finds out, before any program is compiled, what keeps the system from fitting whatever is compiled: the request's programs are not
-/// looked at. What fits here may still be too long with the programs that it has.
+/// looked at. What fits here may still be too long with the programs that it has. Returns the memory that the kernel fills at its start (bytes), programs left
+/// out.
 ///
 /// # Errors
 /// As [`build`], of an image with the shortest programs that there can be.
-pub fn fits(request: &Request) -> Result<(), ImageError> {
-    lay_out(request, Parts::shortest(request)?).map(drop)
+pub fn fits(request: &Request) -> Result<u64, ImageError> {
+    lay_out(request, Parts::shortest(request)?).map(|image| image.facts.memory_filled)
 }
 
 fn lay_out(request: &Request, parts: Parts) -> Result<Image, ImageError> {
@@ -162,6 +163,7 @@ fn lay_out(request: &Request, parts: Parts) -> Result<Image, ImageError> {
         stacks,
         image_bytes,
         memory_needed: place.needed,
+        memory_filled: fresh,
         trace_address: place.trace,
         ring_bytes: place.ring,
         ring_records: (place.ring - RING_HEADER_BYTES as u64) / RECORD_BYTES as u64,

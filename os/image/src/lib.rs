@@ -123,6 +123,8 @@ pub struct Facts {
     pub image_bytes: u64,
     /// Memory (bytes) that the machine must have for this image.
     pub memory_needed: u64,
+    /// What the kernel fills of it when it starts (bytes): memory of components, and tables.
+    pub memory_filled: u64,
     /// Physical address of the trace memory: the rings of all cores, one after another. 0 if the kernel chooses it.
     pub trace_address: u64,
     /// Length of one core's ring in bytes, its head included.

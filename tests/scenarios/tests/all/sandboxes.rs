@@ -251,6 +251,31 @@ fn a_kernel_that_is_destroyed_moves_its_neighbour_by_turns_at_most_and_comes_bac
     moves_its_neighbours_little(&open, 1, 12_345_678, "30 ms", &alone);
 }
 
+/// Two components whose heaps are most of its sandbox's memory: the kernel that starts again fills all of it.
+#[test]
+fn a_kernel_with_much_memory_comes_back_within_its_bound() {
+    let component = |name: &str| {
+        format!(
+            "\n[[sandbox.component]]\nname = '{name}'\ncrate = '{}'\nheap = '32 MiB'\nuses = {{ console = 'console.write' }}\n\
+             [[sandbox.task]]\nname = '{name}-job'\ncomponent = '{name}'\nperiod = '50 ms'\nexecution = '100 us'\n",
+            file("examples/heap/allocator").display()
+        )
+    };
+    let console = format!(
+        "\n[[sandbox.component]]\nname = 'console'\ncrate = '{}'\nconsole = true\nprovides = ['write']\n",
+        file("os/components/services").display()
+    );
+    let text = example().1.replace("memory = \"64 MiB\"\nrestarts", "memory = \"96 MiB\"\nrestarts");
+    let scratch = Scratch::new("sandboxes-memory");
+    let system = scratch.write("memory.toml", &(text + &console + &component("one") + &component("other")));
+    let ran = destroyed(&system, 1, 12_345_678, "120 ms");
+    let rich = ran.sandbox("rich");
+    let time = |value: &serde_json::Value| value.as_u64().expect("a time");
+    let (took, bound) = (time(&rich["first_job_ns"]) - time(&rich["death"]["at_ns"]), time(&rich["restart_bound_ns"]));
+    assert_eq!(rich["restarted_in_time"], true, "{}", ran.output);
+    assert!(40_000_000 < took && took <= bound && bound < 2 * took, "a bound of {bound} for {took}");
+}
+
 /// What the monitor counts of interrupts that a kernel sends: to itself they arrive, to others they are lost; and its memory has none.
 #[test]
 fn interrupts_to_other_cores_are_lost_and_counted_and_memory_has_none() {

@@ -65,7 +65,7 @@ struct Saves {
     jobs: usize,
 }
 
-/// Flies with so many saves at random instants.
+/// A flight with this number of saves, at random instants.
 fn flight(shop: &Shop, seed: u64, saves: usize, all: &mut Saves) {
     let mut below = random(seed);
     let mut at = 40;
