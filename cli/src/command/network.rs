@@ -1,5 +1,7 @@
 //! A network file: what each node's slots make of what is delivered, and the run of the whole, simulated and judged.
 
+mod data;
+
 use super::check;
 use crate::arguments::{Check, Simulate, Subject};
 use std::fmt::Write;
@@ -98,7 +100,10 @@ pub fn check(arguments: &Check, mut network: Network) -> Result<Outcome, Failure
             rows.push(vec![app.as_str().to_string(), version_text(&network, app, version), nodes, words]);
         }
     }
-    lines::line("network", lines::table(&["application", "version", "in its scope", "admission"], &rows));
+    if !rows.is_empty() {
+        lines::line("network", lines::table(&["application", "version", "in its scope", "admission"], &rows));
+    }
+    held &= data::check(&network);
     if refused > 0 {
         let times = lines::count(refused, "time");
         lines::line("verdict", lines::bad(format!("a node in scope does not admit an application: {times}")));
@@ -110,6 +115,10 @@ pub fn check(arguments: &Check, mut network: Network) -> Result<Outcome, Failure
 pub fn simulate(arguments: &Simulate, mut network: Network) -> Result<Outcome, Failure> {
     if arguments.arrivals.is_some() || arguments.out.is_some() {
         let why = "--arrivals and --out are for systems: a network's simulation leaves no trace of tasks";
+        return Err(Failure::Input(format!("{}: {why}", network.source.display())));
+    }
+    if let Some(data) = network.field.streams.first() {
+        let why = format!("data {:?}: it is checked, and not simulated; leave [[data]] out, or use check", data.name);
         return Err(Failure::Input(format!("{}: {why}", network.source.display())));
     }
     announce(&network);

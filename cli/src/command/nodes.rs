@@ -108,6 +108,10 @@ fn can_boot(network: &Network) -> Result<(), Failure> {
     if network.nodes.len() > MOST {
         return refuse(format!("{} nodes are more than the {MOST} that are booted; use simulate", network.nodes.len()));
     }
+    if let Some(data) = network.field.streams.first() {
+        let name = data.name;
+        return refuse(format!("data {name:?}: booted nodes exchange none; leave [[data]] out, or use check"));
+    }
     let always = |n: &usize| {
         let it = &network.field.members[*n];
         it.comes == Instant::ZERO && it.goes == Instant::NEVER

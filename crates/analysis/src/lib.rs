@@ -23,6 +23,7 @@ pub mod overhead;
 pub mod partitioned;
 pub mod requests;
 pub mod reservation;
+pub mod streams;
 pub mod task;
 pub mod uniprocessor;
 pub mod utilisation;

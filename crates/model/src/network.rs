@@ -17,6 +17,8 @@ use tactus_time::{Duration, Instant};
 pub const MOST_NODES: usize = 10_000;
 /// The most applications.
 pub const MOST_APPLICATIONS: usize = 16;
+/// The most senders of data, each node of a `[[data]]` counted.
+pub const MOST_STREAMS: usize = 256;
 /// Bytes of a chunk, unless the file says otherwise.
 pub const DEFAULT_CHUNK: u16 = 128;
 /// The longest chunk, with which a frame of Ethernet holds it.

@@ -139,6 +139,109 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_do() {
     }
 }
 
+const DATA: &str = "[[data]]\nname = 'level'\nfrom = ['door']\nperiod = '100 ms'\nsize = '16 B'\nareas = ['A']\n";
+
+#[test]
+fn data_is_read_with_a_stream_for_each_sender() {
+    let text = FILE.replacen("byte", "forward = '1 ms'\nbyte", 1).replacen("[4.5, 1]", "[4.5, 1]\nforward = '2 ms'", 1);
+    let both =
+        DATA.replacen("['door']", "['door', 'lamp']", 1).replacen("areas = ['A']", "priority = 3\nrepetitions = 2", 1);
+    let more = "time = '1 s'\njitter = '5 ms'\ndeadline = '250 ms'\n";
+    let network = Network::parse(&(text + &both + more), Path::new("n.toml")).unwrap_or_else(|it| panic!("{it}"));
+    let field = &network.field;
+    assert_eq!(field.members.iter().map(|it| it.forward.as_nanos()).collect::<Vec<_>>(), [1_000_000, 2_000_000]);
+    let seen: Vec<_> = field.streams.iter().map(|it| (it.from, it.priority, it.repetitions, it.bytes)).collect();
+    assert_eq!(seen, [(0, 3, 2, 16), (1, 3, 2, 16)]);
+    let millis = |it: tactus_time::Duration| it.as_nanos() / 1_000_000;
+    let it = &field.streams[0];
+    assert_eq!([it.period, it.jitter, it.deadline].map(millis), [100, 5, 250]);
+    assert_eq!(it.start, Some(tactus_time::Instant::from_nanos(1_000_000_000)));
+    // The deadline is the period, unless the file says otherwise.
+    let plain = Network::parse(&format!("{FILE}{DATA}"), Path::new("n.toml")).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(plain.field.streams[0].deadline, plain.field.streams[0].period);
+    // Data alone makes a network.
+    let alone = FILE.split("[[application]]").next().unwrap_or_default().to_string() + DATA;
+    assert!(Network::parse(&alone, Path::new("n.toml")).is_ok());
+}
+
+#[test]
+fn what_is_wrong_with_data_is_told_with_its_line_and_what_to_do() {
+    let many: String = (0..257).map(|n| DATA.replacen("level", &format!("d{n}"), 1)).collect();
+    for (before, after, words) in [
+        (
+            "period = '100 ms'\n",
+            "",
+            "n.toml:22: data \"level\": \"period\" is missing; add a line like period = \"100 ms\"",
+        ),
+        ("size = '16 B'\n", "", "n.toml:22: data \"level\": \"size\" is missing"),
+        ("from = ['door']\n", "", "n.toml:22: data \"level\": \"from\" is missing; add a line like from = [\"door\"]"),
+        ("name = 'level'\n", "", "n.toml:22: data number 1: \"name\" is missing"),
+        ("'100 ms'", "'0 s'", "n.toml:25: data \"level\": period is 0 ns, no time at all; lengthen it"),
+        (
+            "'16 B'",
+            "'16 B'\njitter = '101 ms'",
+            "n.toml:27: data \"level\": jitter is 101 ms, more than its period of 100 ms",
+        ),
+        (
+            "'16 B'",
+            "'16 B'\ndeadline = '0 s'",
+            "n.toml:27: data \"level\": deadline is 0 ns, no time at all; lengthen it",
+        ),
+        (
+            "'16 B'",
+            "'16 B'\ntime = '61 s'",
+            "n.toml:27: data \"level\": time is 61 s, more than the network's duration of 60 s",
+        ),
+        ("'16 B'", "'2 KiB'", "n.toml:26: data \"level\": size is 2048, outside 1 B to 1400 B, what a frame holds"),
+        ("'16 B'", "'0 B'", "n.toml:26: data \"level\": size is 0, outside 1 B to 1400 B"),
+        (
+            "'16 B'",
+            "'16 B'\npriority = 256",
+            "n.toml:27: data \"level\": priority is 256, more than 255; write a smaller one",
+        ),
+        (
+            "'16 B'",
+            "'16 B'\nrepetitions = 16",
+            "n.toml:27: data \"level\": repetitions is 16, more than 15; write a smaller one",
+        ),
+        ("['door']", "['dor']", "n.toml:24: data \"level\": there is no node \"dor\"; did you mean \"door\"?"),
+        ("['door']", "[]", "n.toml:24: data \"level\": nobody sends it; name the nodes that do"),
+        (
+            "['door']",
+            "['door', 'door']",
+            "n.toml:24: data \"level\": node \"door\" is named twice; name each sender once",
+        ),
+        (
+            "['door']",
+            "['lamp']",
+            "n.toml:22: data \"level\": no node but \"lamp\" itself is in its scope; widen the scope",
+        ),
+        ("['A']", "['B']", "n.toml:27: data \"level\": there is no area \"B\"; did you mean \"A\"?"),
+        ("period", "rate", "n.toml:25: data \"level\": key \"rate\" is not known here"),
+        ("[[data]]\n", "[data]\n", "data is a table; write [[data]], in double brackets, once for each"),
+        (DATA, &format!("{DATA}{DATA}"), "n.toml:28: data \"level\" is there already; give each its own name"),
+        (
+            DATA,
+            &many,
+            "the number of senders of data is 257, more than 256, each sender of a [[data]] counted; leave some out",
+        ),
+    ] {
+        assert!(DATA.contains(before), "{before}");
+        let said = refused(&format!("{FILE}{}", DATA.replacen(before, after, 1)));
+        assert!(said.contains(words), "{after:?}: {said:?} instead of {words:?}");
+    }
+    // A lamp that nobody hears, and one that only a node hears that goes.
+    let said = refused(&format!("{}{DATA}", FILE.replacen("hears = 6.0\n", "", 1)));
+    let words =
+        "there is no way from \"door\" to \"lamp\" over nodes that are always there; let nodes between hear both";
+    assert!(said.contains(words), "{said:?}");
+    let between = "[[node]]\nname = 'mid'\nat = [0, 5]\ngoes = '9 s'\n";
+    let links = "[[link]]\nbetween = ['door', 'mid']\n[[link]]\nbetween = ['mid', 'lamp']\n";
+    let text = FILE.replacen("hears = 6.0\n", "", 1).replacen("[[area]]", &format!("{between}{links}[[area]]"), 1);
+    assert!(refused(&format!("{text}{DATA}")).contains(words));
+    assert_eq!(refused(&format!("{}{DATA}", text.replacen("goes = '9 s'\n", "", 1))), "");
+}
+
 #[test]
 fn the_examples_come_to_their_scopes_and_nowhere_else() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/network");

@@ -6,6 +6,7 @@ use crate::host::{Occupied, Slots};
 use crate::node::{Effect, Node, Refused, Settings};
 use crate::refusals::Refusal;
 use crate::scope::Description;
+use crate::stream::Stream;
 use alloc::collections::BinaryHeap;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -36,6 +37,8 @@ pub struct Member {
     pub links: Vec<Link>,
     /// Where it can host something; without them it hosts everything.
     pub slots: Option<Slots>,
+    /// The longest that it takes from the arrival, or the release, of data until it waits for the sender or is there for its receiver.
+    pub forward: Duration,
 }
 
 /// An owner hands over a version of an application.
@@ -62,6 +65,8 @@ pub struct Field {
     pub members: Vec<Member>,
     /// What is delivered, in the order of time.
     pub deliveries: Vec<Delivery>,
+    /// What is sent again and again.
+    pub streams: Vec<Stream>,
     /// How long it is watched.
     pub duration: Duration,
     /// All chance grows from it.

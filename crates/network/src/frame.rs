@@ -15,6 +15,9 @@ pub const WINDOW: u16 = 64;
 /// Bytes of a frame around those of a chunk, at most.
 pub const CHUNK_OVERHEAD: u16 = 64;
 
+/// The most repetitions of a message of data.
+pub const MOST_REPETITIONS: u8 = 15;
+
 /// A node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
@@ -132,6 +135,17 @@ pub enum Frame<'b> {
         /// Its bytes.
         bytes: &'b [u8],
     },
+    /// Data of a stream, for the nodes of its tree that take it from the sender of this frame.
+    Data {
+        /// Which stream of the network, by its number.
+        stream: u16,
+        /// Which message of it.
+        sequence: u32,
+        /// Which of its repetitions; 0 is the first frame.
+        repetition: u8,
+        /// The message.
+        bytes: &'b [u8],
+    },
     /// Which nodes in scope do not host it, and why.
     Refusals {
         /// The application.
@@ -181,6 +195,11 @@ impl<'b> Frame<'b> {
                 head(3, 4)?;
                 to.str(app.as_str())?.u32(version.0)?.u16(*index)?.bytes(bytes)?.ok()
             }
+            Frame::Data { stream, sequence, repetition, bytes } => {
+                head(5, 4)?;
+                // All of a stream's frames are equally long.
+                to.u16(*stream)?.bytes(&sequence.to_be_bytes())?.u8(*repetition)?.bytes(bytes)?.ok()
+            }
             Frame::Refusals { app, version, all } => {
                 head(4, 3)?;
                 to.str(app.as_str())?.u32(version.0)?.bytes(all)?.ok()
@@ -223,6 +242,14 @@ impl<'b> Frame<'b> {
                 bytes: from.bytes()?,
             },
             (4, 6) => Frame::Refusals { app: name(&mut from)?, version: Version(from.u32()?), all: from.bytes()? },
+            (5, 7) => {
+                let (stream, sequence) = (from.u16()?, from.bytes()?.try_into().map_err(|_| Malformed)?);
+                let (sequence, repetition) = (u32::from_be_bytes(sequence), from.u8()?);
+                if repetition > MOST_REPETITIONS {
+                    return Err(Malformed);
+                }
+                Frame::Data { stream, sequence, repetition, bytes: from.bytes()? }
+            }
             _ => return Err(Malformed),
         };
         (from.position() == bytes.len()).then_some((sender, frame)).ok_or(Malformed)

@@ -27,6 +27,8 @@ pub mod scope;
 pub mod setup;
 pub mod simulate;
 pub mod slots;
+pub mod stream;
+pub mod tree;
 pub mod trickle;
 pub mod verdict;
 

@@ -196,6 +196,8 @@ impl Node {
                     }
                 }
             }
+            // That is for others here.
+            Frame::Data { .. } => {}
             Frame::Refusals { app, version, all } => {
                 let all = Refusals::read(all)?;
                 for (node, refusal) in all.iter() {

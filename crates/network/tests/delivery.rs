@@ -56,13 +56,14 @@ fn row(many: usize, lamps: &[usize]) -> Field {
         let position = Position { x: 1_000 * n as i32, y: 0 };
         let actuators = if lamps.contains(&n) { vec!["lamp".into()] } else { Vec::new() };
         let description = Description { position, actuators, ..Description::default() };
-        Member { description, comes: Instant::ZERO, goes: Instant::NEVER, links, slots: None }
+        Member { description, comes: Instant::ZERO, goes: Instant::NEVER, links, slots: None, forward: Duration::ZERO }
     };
     Field {
         settings: SETTINGS,
         byte: Duration::from_micros(4),
         members: (0..many).map(member).collect(),
         deliveries: Vec::new(),
+        streams: Vec::new(),
         duration: Duration::from_secs(60),
         seed: 1,
     }

@@ -35,6 +35,7 @@ fn grid(nodes: usize, everywhere: bool, seed: u64) -> Field {
             goes: Instant::NEVER,
             links: around.map(|to| Link { to, delay: Duration::from_micros(500), loss: 50_000 }).collect(),
             slots: None,
+            forward: Duration::ZERO,
         }
     };
     let corner =
@@ -56,6 +57,7 @@ fn grid(nodes: usize, everywhere: bool, seed: u64) -> Field {
         byte: Duration::from_micros(32),
         members: (0..nodes).map(member).collect(),
         deliveries: vec![Delivery { time: Instant::ZERO + Duration::from_secs(1), node: 0, package, bytes }],
+        streams: Vec::new(),
         duration: Duration::from_secs(if everywhere { 120 } else { 60 }),
         seed,
     }

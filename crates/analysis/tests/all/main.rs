@@ -27,6 +27,7 @@ mod requests;
 mod reservations;
 mod semi_partitioned;
 mod sensitivity;
+mod streams;
 mod systems;
 mod trees;
 mod uniprocessor;

@@ -20,9 +20,12 @@ use tactus_package::envelope::Envelope;
 use tactus_time::{Duration, Instant};
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 5] = ["network", "node", "link", "area", "application"];
-const NETWORK: [&str; 9] = ["name", "duration", "seed", "byte", "hears", "delay", "loss", "radius", "chunk"];
-const NODE: [&str; 8] = ["name", "system", "at", "tags", "sensors", "actuators", "comes", "goes"];
+mod data;
+
+const TOP: [&str; 6] = ["network", "node", "link", "area", "application", "data"];
+const NETWORK: [&str; 10] =
+    ["name", "duration", "seed", "byte", "hears", "delay", "loss", "radius", "chunk", "forward"];
+const NODE: [&str; 9] = ["name", "system", "at", "tags", "sensors", "actuators", "comes", "goes", "forward"];
 const LINK: [&str; 3] = ["between", "delay", "loss"];
 const AREA: [&str; 4] = ["name", "corners", "centre", "radius"];
 const APPLICATION: [&str; 13] = [
@@ -56,8 +59,11 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Network> {
     let root = toml::Spanned::new(root.span(), DeValue::Table(root.into_inner()));
     let mut reader = Reader { lines, out };
     let top = reader.open(&root, String::new(), &TOP)?;
-    for (key, example) in [("network", "[network]"), ("node", "[[node]]"), ("application", "[[application]]")] {
+    for (key, example) in [("network", "[network]"), ("node", "[[node]]")] {
         top.require(&mut reader, key, example);
+    }
+    if top.get("data").is_none() {
+        top.require(&mut reader, "application", "[[application]]");
     }
     let section = top.get("network").and_then(|value| reader.open(value, "[network]".into(), &NETWORK))?;
     let mut builder = Builder { reader, names: HashMap::new(), areas: HashMap::new(), systems: HashMap::new() };
@@ -73,6 +79,9 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Network> {
         builder.application(value, n, &mut network);
     }
     network.field.deliveries.sort_by_key(|it| it.time);
+    for (n, value) in each_of(&top, &mut builder.reader, "data", "data").into_iter().enumerate() {
+        builder.data(value, n, &mut network);
+    }
     Some(network)
 }
 
@@ -114,6 +123,7 @@ impl Builder<'_> {
             byte,
             members: Vec::new(),
             deliveries: Vec::new(),
+            streams: Vec::new(),
             duration,
             seed,
         };
@@ -164,6 +174,7 @@ impl Builder<'_> {
             self.reader.out.out_of_range(place, "", "the number of nodes", values.len(), limit, "leave some out");
             return;
         }
+        let forward = section.duration(&mut self.reader, "forward").value().unwrap_or_default();
         for (n, value) in values.into_iter().enumerate() {
             let Some(section) = self.reader.open(value, subject(value, "node", n), &NODE) else { continue };
             section.require(&mut self.reader, "name", "name = \"door\"");
@@ -185,10 +196,11 @@ impl Builder<'_> {
                 let why = "it goes before it has come";
                 self.reader.out.refuse(section.place, &section.subject, why, "let \"goes\" be later than \"comes\"");
             }
+            let forward = section.duration(&mut self.reader, "forward").value().unwrap_or(forward);
             let system = self.system(&section, network);
             network.system_of.push(system);
             network.nodes.push(name);
-            network.field.members.push(Member { description, comes, goes, links: Vec::new(), slots: None });
+            network.field.members.push(Member { description, comes, goes, links: Vec::new(), slots: None, forward });
         }
         let (delay, loss) = self.quality(section, (Duration::ZERO, 0));
         let given = section.float(&mut self.reader, "hears", "metres");

@@ -1,0 +1,113 @@
+//! Bounds of data across a network, by hand and beside published ones.
+
+use std::path::Path;
+use tactus_analysis::streams::{streams, StreamsCheck};
+use tactus_model::network::Network;
+use tactus_time::Duration;
+
+fn us(n: u64) -> Duration {
+    Duration::from_micros(n)
+}
+
+/// Nodes a, b, c, … in a row, each of which hears the next ones; with further lines.
+fn row(nodes: usize, byte: &str, more: &str) -> Network {
+    let node = |n: usize| format!("[[node]]\nname = '{}'\nat = [{n}, 0]\n", char::from(b'a' + n as u8));
+    let all: String = (0..nodes).map(node).collect();
+    let text = format!("[network]\nduration = '1 s'\nhears = 1.0\nbyte = '{byte}'\n{all}{more}");
+    Network::parse(&text, Path::new("n.toml")).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// An area with one node of the row, and data for it that takes this number of bytes with what is around it.
+fn data(name: &str, to: usize, bytes: u64, period: &str, more: &str) -> String {
+    let size = bytes - if bytes > 255 + 14 { 14 } else { 13 };
+    format!(
+        "[[area]]\nname = '{name}'\ncentre = [{to}, 0]\nradius = 0.5\n[[data]]\nname = '{name}'\nfrom = ['a']\nareas = ['{name}']\n\
+         size = '{size} B'\nperiod = '{period}'\n{more}"
+    )
+}
+
+fn bounds(check: &StreamsCheck) -> Vec<Option<Duration>> {
+    check.paths.iter().map(|paths| paths[0].bound).collect()
+}
+
+#[test]
+fn two_streams_over_two_hops_by_hand() {
+    let streams_of = |more: &str| {
+        let high = data("high", 2, 100, "1 ms", "priority = 1\n");
+        row(3, "1 us", &(high + &data("low", 2, 200, "1 ms", more)))
+    };
+    let network = streams_of("");
+    let check = streams(&network.field);
+    // The urgent one waits for the other's frame (200 µs) at a: 300 µs. It arrives at b between 100 and 300 µs, and waits there as long
+    // again: 100 + 200 + 200 + 100. The other one waits for a frame of the plane (8 bytes) and the urgent one: 308 µs at a; at b its
+    // jitter is 108 µs, and again one urgent frame passes it: 200 + 108 + 8 + 100 + 200.
+    assert_eq!(bounds(&check), [Some(us(600)), Some(us(616))]);
+    assert_eq!((check.paths[0][0].hops, check.paths[0][0].least, check.overloaded.len()), (2, us(200), 0));
+    assert!(check.paths.iter().zip(&network.field.streams).all(|(paths, it)| paths[0].holds(it)));
+    // What the sender's node needs comes to the jitter once, and what the others need each time.
+    let slow = streams_of("").field;
+    let mut slow_members = slow.clone();
+    slow_members.members.iter_mut().for_each(|it| it.forward = us(10));
+    assert_eq!(streams(&slow_members).paths[0][0].bound, Some(us(630)));
+    // An equal priority counts as a larger one.
+    let equal = streams(&streams_of("priority = 1\n").field);
+    assert_eq!(equal.paths[0][0].bound, Some(us(616)));
+}
+
+#[test]
+fn one_hop_is_the_published_example_of_can() {
+    // Davis, Burns, Bril and Lukkien 2007, table 2: frames of 1 ms, periods 2.5, 3.5 and 3.5 ms respond in 2, 3 and 3.5 ms. Here the last
+    // one may also find eight bytes of the plane in front of it.
+    let all: String = [("a", "2500 us", 3), ("b", "3500 us", 2), ("c", "3500 us", 1)]
+        .map(|(name, period, priority)| data(name, 1, 1_000, period, &format!("priority = {priority}\n")))
+        .concat();
+    let check = streams(&row(2, "1 us", &all).field);
+    assert_eq!(bounds(&check), [Some(us(2_000)), Some(us(3_000)), Some(us(3_500) + us(8))]);
+}
+
+#[test]
+fn what_is_too_much_for_a_node_is_named_and_costs_the_more_urgent_data_nothing() {
+    let three = [("urgent", 3, "1 ms"), ("much", 2, "250 us"), ("more", 1, "150 us")];
+    let all =
+        three.map(|(name, priority, period)| data(name, 2, 100, period, &format!("priority = {priority}\n"))).concat();
+    let network = row(3, "1 us", &all);
+    let check = streams(&network.field);
+    assert_eq!(bounds(&check), [Some(us(400)), Some(us(600)), None]);
+    let named: Vec<_> = check.overloaded.iter().map(|it| (it.node, it.millionths, &it.streams[..])).collect();
+    assert_eq!(named, [(0, 1_166_667, &[0, 1, 2][..]), (1, 1_166_667, &[0, 1, 2])]);
+}
+
+#[test]
+fn where_frames_are_lost_only_what_is_repeated_is_promised_and_its_last_frame_counts() {
+    let link = "[[link]]\nbetween = ['a', 'b']\nloss = 0.1\n";
+    let of = |repetitions: &str| {
+        let network = row(3, "1 us", &format!("{link}{}", data("d", 2, 100, "1 ms", repetitions)));
+        let path = streams(&network.field).paths[0][0];
+        (path.bound, path.loses, path.holds(&network.field.streams[0]))
+    };
+    assert_eq!(of(""), (Some(us(216)), true, false));
+    assert_eq!(of("repetitions = 3\n"), (Some(us(750 + 216)), true, true));
+    assert_eq!(of("repetitions = 3\ndeadline = '900 us'\n"), (Some(us(750 + 216)), true, false));
+}
+
+#[test]
+fn delays_that_feed_each_other_without_end_have_no_bound() {
+    // Seven nodes in a ring, each of which sends over three hops clockwise: every node sends three streams, none of them is too much, and
+    // the jitter of each grows with that of the others.
+    let ring = |period: &str| {
+        let letter = |n: usize| char::from(b'a' + (n % 7) as u8);
+        let link = |n: usize| format!("[[link]]\nbetween = ['{}', '{}']\n", letter(n), letter(n + 1));
+        let area = |n: usize| format!("[[area]]\nname = '{}'\ncentre = [{n}, 0]\nradius = 0.5\n", letter(n));
+        let data = |n: usize| {
+            let (from, to) = (letter(n), letter(n + 3));
+            format!(
+                "[[data]]\nname = '{from}'\nfrom = ['{from}']\nareas = ['{to}']\nsize = '88 B'\nperiod = '{period}'\n"
+            )
+        };
+        let more: String = (0..7).map(link).chain((0..7).map(area)).chain((0..7).map(data)).collect();
+        streams(&row(7, "1 us", &more).field)
+    };
+    let (slow, fast) = (ring("1 ms"), ring("330 us"));
+    assert!(slow.overloaded.is_empty() && bounds(&slow).iter().all(Option::is_some), "{slow:?}");
+    assert!(fast.overloaded.is_empty() && bounds(&fast).iter().all(Option::is_none), "{fast:?}");
+}

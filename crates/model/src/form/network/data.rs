@@ -1,0 +1,149 @@
+//! `[[data]]`: what nodes send to a scope again and again.
+
+use super::{subject, Builder, Section, Value};
+use crate::network::{Network, MOST_STREAMS};
+use tactus_network::frame::{Name, MOST_REPETITIONS};
+use tactus_network::stream::{Stream, LARGEST_MESSAGE};
+use tactus_time::{Duration, Instant};
+
+const DATA: [&str; 13] = [
+    "name",
+    "from",
+    "time",
+    "period",
+    "jitter",
+    "deadline",
+    "size",
+    "priority",
+    "repetitions",
+    "areas",
+    "tags",
+    "sensors",
+    "actuators",
+];
+
+impl Builder<'_> {
+    pub(super) fn data(&mut self, value: &Value<'_>, n: usize, network: &mut Network) {
+        let Some(section) = self.reader.open(value, subject(value, "data", n), &DATA) else { return };
+        for (key, example) in [
+            ("name", "name = \"light\""),
+            ("from", "from = [\"door\"]"),
+            ("period", "period = \"100 ms\""),
+            ("size", "size = \"16 B\""),
+        ] {
+            section.require(&mut self.reader, key, example);
+        }
+        let stream = self.stream(&section, network);
+        let place = section.get("from").map_or(section.place, |value| self.reader.place(value));
+        let from = self.list(&section, "from");
+        let from: Vec<usize> = from.iter().filter_map(|name| self.node(name, place, &section.subject)).collect();
+        if section.get("from").is_some_and(|value| value.get_ref().as_array().is_some_and(|all| all.is_empty())) {
+            self.reader.out.refuse(place, &section.subject, "nobody sends it", "name the nodes that do");
+        }
+        let Some(stream) = stream else { return };
+        for (at, &node) in from.iter().enumerate() {
+            if from[..at].contains(&node) {
+                let why = format!("node {:?} is named twice", network.nodes[node]);
+                self.reader.out.refuse(place, &section.subject, why, "name each sender once");
+                continue;
+            }
+            self.sent(&section, network, Stream { from: node, ..stream.clone() });
+        }
+    }
+
+    /// Adds what one node sends, if all of its scope can be reached.
+    fn sent(&mut self, section: &Section<'_>, network: &mut Network, stream: Stream) {
+        let sender = &network.nodes[stream.from];
+        let tree = network.field.tree(&stream);
+        let out = &mut self.reader.out;
+        if let Some(&to) = tree.unreached.first() {
+            let to = &network.nodes[to];
+            let why = format!("there is no way from {sender:?} to {to:?} over nodes that are always there");
+            let remedy = "let nodes between hear both, or narrow the scope";
+            return out.refuse(section.place, &section.subject, why, remedy);
+        }
+        if tree.hops.len() < 2 {
+            let why = format!("no node but {sender:?} itself is in its scope");
+            return out.refuse(section.place, &section.subject, why, "widen the scope");
+        }
+        if network.field.streams.len() >= MOST_STREAMS {
+            let limit = format!("more than {MOST_STREAMS}, each sender of a [[data]] counted");
+            let found = network.field.streams.len() + 1;
+            return out.out_of_range(
+                section.place,
+                "",
+                "the number of senders of data",
+                found,
+                limit,
+                "leave some out",
+            );
+        }
+        network.field.streams.push(stream);
+    }
+
+    /// What is read of it, with no sender yet.
+    fn stream(&mut self, section: &Section<'_>, network: &Network) -> Option<Stream> {
+        let name = self.name(section);
+        if let Some(name) =
+            name.as_ref().filter(|it| network.field.streams.iter().any(|known| known.name.as_str() == **it))
+        {
+            self.twice(section, "data", name);
+        }
+        let scope = self.scope(section);
+        let period = self.time(section, "period", true, None);
+        let jitter = self.time(section, "jitter", false, period.map(|it| (it, "its period")));
+        let deadline = self.time(section, "deadline", true, None);
+        let start = self.time(section, "time", false, Some((network.field.duration, "the network's duration")));
+        let reader = &mut self.reader;
+        let size = section.size(reader, "size");
+        if let Some(at) = size.get().filter(|at| !(1..=LARGEST_MESSAGE.into()).contains(&at.value)) {
+            let limit = format!("outside 1 B to {LARGEST_MESSAGE} B, what a frame holds");
+            let remedy = "write what a message has";
+            reader.out.out_of_range(at.place, &section.subject, "size", at.value, limit, remedy);
+        }
+        let mut small = |key: &'static str, most: u8| {
+            let given = section.integer(reader, key, "a whole number");
+            if let Some(at) = given.get().filter(|at| at.value > most.into()) {
+                let limit = format!("more than {most}");
+                reader.out.out_of_range(at.place, &section.subject, key, at.value, limit, "write a smaller one");
+            }
+            given.value().unwrap_or(0).min(most.into()) as u8
+        };
+        let (priority, repetitions) = (small("priority", u8::MAX), small("repetitions", MOST_REPETITIONS));
+        let period = period?;
+        Some(Stream {
+            name: Name::new(&name?)?,
+            from: 0,
+            scope,
+            start: start.map(|it| Instant::ZERO + it),
+            period,
+            jitter: jitter.unwrap_or_default(),
+            deadline: deadline.unwrap_or(period),
+            bytes: size.value()?.min(LARGEST_MESSAGE.into()) as u16,
+            priority,
+            repetitions,
+        })
+    }
+
+    /// A time that may have to be some, and no longer than another one.
+    fn time(
+        &mut self,
+        section: &Section<'_>,
+        key: &'static str,
+        some: bool,
+        most: Option<(Duration, &str)>,
+    ) -> Option<Duration> {
+        let given = section.duration(&mut self.reader, key);
+        let at = given.get()?;
+        let complaint = match most {
+            _ if some && at.value.is_zero() => Some(("no time at all".to_string(), "lengthen it")),
+            Some((most, what)) if at.value > most => Some((format!("more than {what} of {most}"), "shorten it")),
+            _ => None,
+        };
+        if let Some((limit, remedy)) = complaint {
+            self.reader.out.out_of_range(at.place, &section.subject, key, at.value, limit, remedy);
+            return None;
+        }
+        Some(at.value)
+    }
+}
