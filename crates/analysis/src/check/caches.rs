@@ -74,14 +74,22 @@ pub(super) fn added(system: &System, sets: Option<&WorkingSets>) -> Vec<Result<D
 impl BesideOthers {
     pub(super) fn of(system: &System, sets: Option<&WorkingSets>) -> BesideOthers {
         let added = added(system, sets);
+        let any = added.iter().any(|it| it.as_ref().is_ok_and(|time| !time.is_zero()));
         let unknown = |n: usize| {
             let name = &system.tasks[n].name;
             let by_others =
                 || Some(format!("other cores add to `{name}` is not known: {}", added.get(n)?.as_ref().err()?));
             let lasting = || Some(format!("`{name}` loads again is not known: {}", sets?.lasts(n)?));
-            by_others().or_else(lasting)
+            // The policy goes by the times that the file says, and so may prefer one job where the longer times prefer the other.
+            let by_execution = || {
+                let order = system.order_of_queue(n).filter(|order| any && order.goes_by_execution())?;
+                Some(format!(
+                    "other cores add to jobs is not in their order, {}, which goes by the execution times of the file",
+                    order.label()
+                ))
+            };
+            by_others().or_else(lasting).or_else(by_execution)
         };
-        let any = added.iter().any(|it| it.as_ref().is_ok_and(|time| !time.is_zero()));
         BesideOthers {
             longer: any.then(|| longer(system, &added)),
             unknown: (0..system.tasks.len()).map(unknown).collect(),

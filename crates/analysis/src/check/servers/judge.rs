@@ -194,6 +194,10 @@ impl Inside<'_> {
         if let Some(why) = processors.iter().find_map(|p| p.untested.clone()) {
             return all(None, Some(why), "");
         }
+        // What servers inside take of the supply is not in these tests.
+        if let Some(inner) = system.scheduling.servers.iter().find(|inner| inner.parent == Some(self.server)) {
+            return all(None, Some(words::beside_inner(it, inner)), "");
+        }
         if places.is_empty() || processors.is_empty() || processors.iter().any(|p| p.fails()) {
             return all(None, None, "its server fails");
         }

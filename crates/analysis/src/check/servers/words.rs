@@ -47,3 +47,9 @@ pub(super) fn may_stall(server: &Server) -> String {
 pub(super) fn gives_way(server: &Server) -> String {
     format!("no promise: best-effort work in server `{}` gives way to all others, and to a counter", server.name)
 }
+
+/// A task in a server that has another server inside, where no tree of servers is tested.
+pub(super) fn beside_inner(server: &Server, inner: &Server) -> String {
+    let (name, inner) = (&server.name, &inner.name);
+    format!("no test: what server `{inner}` takes of server `{name}` around it is in no test of tasks in `{name}`; give them a server of their own")
+}

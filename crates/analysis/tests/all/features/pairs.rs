@@ -55,7 +55,7 @@ const REFUSED: [(&[Feature], &[Feature], &str); 7] = [
 ];
 
 /// Cells that a test covers, whose tasks have no bound in any system drawn here, with what the check says of one of them.
-const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 4] = [
+const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 6] = [
     (&[Feature::FixedPriority], &[Feature::ServerReclaiming], "where it never waits and its budget bounds nothing"),
     (&[Feature::EarliestDeadline], &[Feature::ServerMisses], "has a budget of misses, which bounds no time"),
     (
@@ -67,6 +67,16 @@ const WITHOUT_BOUND: [(&[Feature], &[Feature], &str); 4] = [
         &[Feature::SharedQueue],
         &[Feature::ServerSoftBandwidth, Feature::ServerReclaiming],
         "no test of servers covers a queue of several cores",
+    ),
+    (
+        &[Feature::ShortestJob, Feature::SlackMonotonic, Feature::LeastLaxity, Feature::LaxityAtRelease],
+        &[Feature::MissCost],
+        "which goes by the execution times of the file",
+    ),
+    (
+        &[Feature::ServerSoftBandwidth, Feature::ServerReclaiming],
+        &[Feature::NestedServer],
+        "around it is in no test of tasks in",
     ),
 ];
 
