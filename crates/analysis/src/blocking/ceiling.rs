@@ -12,7 +12,7 @@
 //! The second is Baruah, "Resource sharing in EDF-scheduled systems: a closer look", RTSS 2006; every deadline up to the
 //! end of the busy period is looked at, since the blocking falls as t grows.
 
-use super::{below, ceiling_reaches, responses_with, Sharing};
+use super::{responses_with, Sections, Sharing};
 use crate::effort::Effort;
 use crate::task::{to_duration, withheld, Dedicated, Sporadic, Withheld};
 use crate::uniprocessor::edf_demand::{jobs_due, Demand};
@@ -20,16 +20,17 @@ use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
 /// Bᵢ under fixed priorities.
-pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
-    let sections = below(tasks, i).flat_map(|s| &s.requests);
-    let reaching = sections.filter(|r| r.count > 0 && ceiling_reaches(tasks, i, r.resource));
+pub fn blocking(sections: &Sections, i: usize) -> Duration {
+    let lower = sections.below(i).flat_map(|s| &s.requests);
+    let reaching = lower.filter(|r| r.count > 0 && sections.ceiling_reaches(i, r.resource));
     reaching.map(|r| r.length).max().unwrap_or(Duration::ZERO)
 }
 
 /// The response-time bound of every task on its core, under fixed priorities.
 pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
     let own: Vec<_> = tasks.iter().map(|s| s.task).collect();
-    responses_with(tasks, &own, |i| blocking(tasks, i), effort)
+    let sections = Sections::of(tasks);
+    responses_with(tasks, &own, |i| blocking(&sections, i), effort)
 }
 
 /// Whether EDF with SRP meets every deadline of the tasks, which share one core. Preemption levels follow relative
@@ -80,7 +81,8 @@ pub(crate) fn edf_schedulable_with(
 
 /// The longest section of a job with a deadline after t on a resource that a job with a deadline within t may want.
 fn blocking_of(tasks: &[Sharing], t: i128) -> i128 {
-    let reaches = |r: usize| tasks.iter().any(|s| s.task.d() - s.task.j() <= t && s.uses(r));
+    let uses = |s: &Sharing, resource| s.requests.iter().any(|r| r.resource == resource && r.count > 0);
+    let reaches = |r: usize| tasks.iter().any(|s| s.task.d() - s.task.j() <= t && uses(s, r));
     let later = tasks.iter().filter(|s| s.task.d() > t).flat_map(|s| &s.requests);
     let sections = later.filter(|r| r.count > 0 && reaches(r.resource));
     sections.map(|r| i128::from(r.length.as_nanos())).max().unwrap_or(0)

@@ -13,7 +13,7 @@
 //! Responses depend on each other and are iterated upwards from C until none grows. Sufficient, never worse than MSRP
 //! where both bounds exist within the periods.
 
-use super::{msrp, responses_with, Sharing};
+use super::{msrp, responses_with, Sections, Sharing};
 use crate::effort::Effort;
 use crate::task::{ceil_div, to_duration, Sporadic};
 use tactus_time::Duration;
@@ -22,13 +22,15 @@ use tactus_time::Duration;
 /// then has more than one predecessor pending) or the effort does not do.
 pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
     let none = vec![None; tasks.len()];
+    let sections = Sections::of(tasks);
+    let blocking: Vec<Duration> = (0..tasks.len()).map(|i| msrp::blocking(&sections, i)).collect();
     let mut now: Vec<Duration> = tasks.iter().map(|s| s.task.execution).collect();
     loop {
         if !effort.spend(tasks.len() * tasks.len()) {
             return none;
         }
-        let inflated: Vec<Sporadic> = (0..tasks.len()).map(|i| inflate(tasks, i, &now)).collect();
-        let next = responses_with(tasks, &inflated, |i| msrp::blocking(tasks, i), effort);
+        let inflated: Vec<Sporadic> = (0..tasks.len()).map(|i| inflate(&sections, i, &now)).collect();
+        let next = responses_with(tasks, &inflated, |i| blocking[i], effort);
         let within = next.iter().zip(tasks).all(|(r, s)| r.is_some_and(|r| r <= s.task.period));
         if !within {
             return none;
@@ -42,26 +44,22 @@ pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>
 }
 
 /// The task with spinᵢ on top of its execution time, at most what MSRP puts there.
-fn inflate(tasks: &[Sharing], i: usize, responses: &[Duration]) -> Sporadic {
-    let own = &tasks[i];
-    let mut cores: Vec<usize> = tasks.iter().map(|s| s.core).filter(|c| *c != own.core).collect();
-    cores.sort_unstable();
-    cores.dedup();
+fn inflate(sections: &Sections, i: usize, responses: &[Duration]) -> Sporadic {
+    let own = &sections.tasks[i];
     let ns = |d: Duration| i128::from(d.as_nanos());
     let mut spin = 0;
-    for r in &own.requests {
-        for core in &cores {
-            // (length, how many) of that core while the job is pending, the longest first.
-            let mut sections: Vec<(i128, i128)> = Vec::new();
-            for (x, s) in tasks.iter().enumerate().filter(|(_, s)| s.core == *core) {
-                let jobs = ceil_div(ns(responses[i]) + ns(responses[x]) + s.task.j(), s.task.t());
-                sections.extend(s.on(r.resource).map(|q| (ns(q.length), i128::from(q.count) * jobs)));
-            }
-            sections.sort_unstable_by(|a, b| b.cmp(a));
+    for r in own.requests.iter().filter(|r| r.count > 0) {
+        for core in sections.elsewhere(own.core, r.resource) {
             let mut left = i128::from(r.count);
-            for (length, many) in sections {
-                spin += length * many.min(left);
-                left -= many.min(left);
+            for section in &core.all {
+                let task = &sections.tasks[section.task].task;
+                let jobs = ceil_div(ns(responses[i]) + ns(responses[section.task]) + task.j(), task.t());
+                let met = left.min(i128::from(section.count) * jobs);
+                spin += ns(section.length) * met;
+                left -= met;
+                if left == 0 {
+                    break;
+                }
             }
         }
     }
@@ -98,10 +96,11 @@ mod tests {
             task(2, 100, &[(local, 100, 123_456)]),
         ];
         let blocking = [6 + 7 + 7, 5 + 7 + 7, 0, 0, 7 + 7 + 77, 123_456, 0];
-        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|i| msrp::blocking(&tasks, i)), blocking.map(ns));
+        let sections = Sections::of(&tasks);
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|i| msrp::blocking(&sections, i)), blocking.map(ns));
         // There a response is taken to be as long as the period.
         let responses: Vec<Duration> = tasks.iter().map(|s| s.task.period).collect();
-        let waits = |i| inflate(&tasks, i, &responses).execution - ns(1);
+        let waits = |i| inflate(&sections, i, &responses).execution - ns(1);
         assert_eq!([4, 5, 6].map(waits), [3 * 7 + 2 * 77 + 2 * 6, 7 + 77, 0].map(ns));
     }
 }

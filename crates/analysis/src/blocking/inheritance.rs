@@ -10,18 +10,18 @@
 //!
 //! Sufficient: the longest sections need not meet in one schedule.
 
-use super::{below, ceiling_reaches, responses_with, Sharing};
+use super::{responses_with, Sections, Sharing};
 use crate::effort::Effort;
 use tactus_time::Duration;
 
 /// Bᵢ.
-pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
+pub fn blocking(sections: &Sections, i: usize) -> Duration {
     let reaching = |s: &Sharing| -> Vec<(usize, Duration)> {
-        let own = s.requests.iter().filter(|r| r.count > 0 && ceiling_reaches(tasks, i, r.resource));
+        let own = s.requests.iter().filter(|r| r.count > 0 && sections.ceiling_reaches(i, r.resource));
         own.map(|r| (r.resource, r.length)).collect()
     };
-    let by_task: Duration = below(tasks, i).filter_map(|s| reaching(s).into_iter().map(|r| r.1).max()).sum();
-    let mut all: Vec<(usize, Duration)> = below(tasks, i).flat_map(reaching).collect();
+    let by_task: Duration = sections.below(i).filter_map(|s| reaching(s).into_iter().map(|r| r.1).max()).sum();
+    let mut all: Vec<(usize, Duration)> = sections.below(i).flat_map(reaching).collect();
     all.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
     all.dedup_by_key(|r| r.0);
     by_task.min(all.into_iter().map(|r| r.1).sum())
@@ -30,5 +30,6 @@ pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
 /// The response-time bound of every task on its core.
 pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
     let own: Vec<_> = tasks.iter().map(|s| s.task).collect();
-    responses_with(tasks, &own, |i| blocking(tasks, i), effort)
+    let sections = Sections::of(tasks);
+    responses_with(tasks, &own, |i| blocking(&sections, i), effort)
 }

@@ -15,6 +15,7 @@ pub mod msrp;
 use crate::effort::Effort;
 use crate::task::{Dedicated, Sporadic};
 use crate::uniprocessor::fixed_priority;
+use std::collections::BTreeMap;
 use tactus_time::Duration;
 
 /// The critical sections of a job on one resource.
@@ -39,46 +40,79 @@ pub struct Sharing {
     pub requests: Vec<Request>,
 }
 
-impl Sharing {
-    fn on(&self, resource: usize) -> impl Iterator<Item = &Request> {
-        self.requests.iter().filter(move |r| r.resource == resource && r.count > 0)
+/// The sections of all tasks by resource and core, looked up once for all requests.
+pub struct Sections<'t> {
+    tasks: &'t [Sharing],
+    /// By resource, the cores on which somebody has sections on it.
+    by_resource: BTreeMap<usize, Vec<OnCore>>,
+}
+
+/// The sections on one resource of the tasks of one core.
+struct OnCore {
+    core: usize,
+    /// The most urgent task that has one.
+    first: usize,
+    /// The longest first.
+    all: Vec<Section>,
+}
+
+/// The sections of a task on a resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Section {
+    length: Duration,
+    /// How many a job has.
+    count: u64,
+    task: usize,
+}
+
+impl OnCore {
+    fn longest(&self) -> Duration {
+        self.all.first().map_or(Duration::ZERO, |section| section.length)
     }
-    /// The longest section on the resource; zero if there is none.
-    fn longest(&self, resource: usize) -> Duration {
-        self.on(resource).map(|r| r.length).max().unwrap_or(Duration::ZERO)
+}
+
+impl<'t> Sections<'t> {
+    /// Those of these tasks.
+    pub fn of(tasks: &'t [Sharing]) -> Sections<'t> {
+        let mut by_resource: BTreeMap<usize, Vec<OnCore>> = BTreeMap::new();
+        for (task, sharing) in tasks.iter().enumerate() {
+            for request in sharing.requests.iter().filter(|request| request.count > 0) {
+                let cores = by_resource.entry(request.resource).or_default();
+                let section = Section { length: request.length, count: request.count, task };
+                match cores.iter_mut().find(|it| it.core == sharing.core) {
+                    Some(here) => here.all.push(section),
+                    None => cores.push(OnCore { core: sharing.core, first: task, all: vec![section] }),
+                }
+            }
+        }
+        by_resource.values_mut().flatten().for_each(|it| it.all.sort_unstable_by(|a, b| b.cmp(a)));
+        Sections { tasks, by_resource }
     }
-    fn uses(&self, resource: usize) -> bool {
-        self.on(resource).next().is_some()
+
+    fn on(&self, resource: usize) -> &[OnCore] {
+        self.by_resource.get(&resource).map_or(&[], Vec::as_slice)
     }
-}
 
-/// Whether tasks of more than one core use the resource.
-fn is_global(tasks: &[Sharing], resource: usize) -> bool {
-    let mut cores = tasks.iter().filter(|s| s.uses(resource)).map(|s| s.core);
-    let first = cores.next();
-    cores.any(|c| Some(c) != first)
-}
+    /// Whether tasks of more than one core use the resource.
+    fn is_global(&self, resource: usize) -> bool {
+        self.on(resource).len() > 1
+    }
 
-/// The longest section on the resource by a task of each core but `core`.
-fn longest_elsewhere(tasks: &[Sharing], core: usize, resource: usize) -> Vec<Duration> {
-    let mut cores: Vec<usize> = tasks.iter().map(|s| s.core).filter(|c| *c != core).collect();
-    cores.sort_unstable();
-    cores.dedup();
-    let of_core = |c: &usize| {
-        let here = tasks.iter().filter(|s| s.core == *c);
-        here.map(|s| s.longest(resource)).max().unwrap_or(Duration::ZERO)
-    };
-    cores.iter().map(of_core).filter(|l| !l.is_zero()).collect()
-}
+    /// The sections on the resource of each core but `core` that has some.
+    fn elsewhere(&self, core: usize, resource: usize) -> impl Iterator<Item = &OnCore> {
+        self.on(resource).iter().filter(move |it| it.core != core)
+    }
 
-/// Whether somebody on task i's core that is at least as urgent as task i uses the resource: its ceiling reaches i.
-fn ceiling_reaches(tasks: &[Sharing], i: usize, resource: usize) -> bool {
-    tasks[..=i].iter().any(|s| s.core == tasks[i].core && s.uses(resource))
-}
+    /// Whether somebody on task i's core that is at least as urgent as task i uses the resource: its ceiling reaches i.
+    fn ceiling_reaches(&self, i: usize, resource: usize) -> bool {
+        self.on(resource).iter().any(|it| it.core == self.tasks[i].core && it.first <= i)
+    }
 
-/// The less urgent tasks on task i's core.
-fn below(tasks: &[Sharing], i: usize) -> impl Iterator<Item = &Sharing> {
-    tasks[i + 1..].iter().filter(move |s| s.core == tasks[i].core)
+    /// The less urgent tasks on task i's core.
+    fn below(&self, i: usize) -> impl Iterator<Item = &'t Sharing> {
+        let core = self.tasks[i].core;
+        self.tasks[i + 1..].iter().filter(move |s| s.core == core)
+    }
 }
 
 /// Response times with blocking terms and inflated tasks, each beneath the more urgent ones of its core.

@@ -13,29 +13,28 @@
 //!
 //! (The paper takes the longest section anywhere, times the number of cores.) Sufficient. Costs of helping are not in it.
 
-use super::{below, ceiling_reaches, longest_elsewhere, responses_with, Sharing};
+use super::{responses_with, Request, Sections, Sharing};
 use crate::effort::Effort;
 use crate::task::Sporadic;
 use tactus_time::Duration;
 
-/// e(r) as seen from a core: a section of its own, and one of every other.
-pub fn section(tasks: &[Sharing], core: usize, resource: usize) -> Duration {
-    let own = tasks.iter().filter(|s| s.core == core).map(|s| s.longest(resource)).max().unwrap_or(Duration::ZERO);
-    longest_elsewhere(tasks, core, resource).into_iter().fold(own, |sum, l| sum + l)
+/// e(r): a section of each core that has one, the own one among them.
+pub fn section(sections: &Sections, resource: usize) -> Duration {
+    sections.on(resource).iter().map(|it| it.longest()).sum()
 }
 
 /// Bᵢ.
-pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
-    let sections = below(tasks, i).flat_map(|s| &s.requests);
-    let reaching = sections.filter(|r| r.count > 0 && ceiling_reaches(tasks, i, r.resource));
-    reaching.map(|r| section(tasks, tasks[i].core, r.resource)).max().unwrap_or(Duration::ZERO)
+pub fn blocking(sections: &Sections, i: usize) -> Duration {
+    let lower = sections.below(i).flat_map(|s| &s.requests);
+    let reaching = lower.filter(|r| r.count > 0 && sections.ceiling_reaches(i, r.resource));
+    reaching.map(|r| section(sections, r.resource)).max().unwrap_or(Duration::ZERO)
 }
 
 /// C': the execution time with all waiting.
-pub fn inflated(tasks: &[Sharing], i: usize) -> Sporadic {
-    let own = &tasks[i];
-    let wait = |r: &super::Request| {
-        let beyond = section(tasks, own.core, r.resource).saturating_sub(r.length);
+pub fn inflated(sections: &Sections, i: usize) -> Sporadic {
+    let own = &sections.tasks[i];
+    let wait = |r: &Request| {
+        let beyond = section(sections, r.resource).saturating_sub(r.length);
         beyond.checked_mul(r.count).unwrap_or(Duration::MAX)
     };
     let waits = own.requests.iter().map(wait);
@@ -45,6 +44,7 @@ pub fn inflated(tasks: &[Sharing], i: usize) -> Sporadic {
 
 /// The response-time bound of every task on its core.
 pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
-    let all: Vec<Sporadic> = (0..tasks.len()).map(|i| inflated(tasks, i)).collect();
-    responses_with(tasks, &all, |i| blocking(tasks, i), effort)
+    let sections = Sections::of(tasks);
+    let all: Vec<Sporadic> = (0..tasks.len()).map(|i| inflated(&sections, i)).collect();
+    responses_with(tasks, &all, |i| blocking(&sections, i), effort)
 }

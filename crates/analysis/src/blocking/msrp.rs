@@ -12,42 +12,43 @@
 //!
 //! Sufficient.
 
-use super::{below, ceiling_reaches, is_global, longest_elsewhere, responses_with, Sharing};
+use super::{responses_with, Request, Sections, Sharing};
 use crate::effort::Effort;
 use crate::task::Sporadic;
 use tactus_time::Duration;
 
 /// spin(r, P): the longest wait for one request from the core.
-pub fn spin(tasks: &[Sharing], core: usize, resource: usize) -> Duration {
-    longest_elsewhere(tasks, core, resource).into_iter().sum()
+pub fn spin(sections: &Sections, core: usize, resource: usize) -> Duration {
+    sections.elsewhere(core, resource).map(|it| it.longest()).sum()
 }
 
 /// Bᵢ: the longest non-preemptible stretch, or section under a ceiling, of a less urgent task of the core.
-pub fn blocking(tasks: &[Sharing], i: usize) -> Duration {
-    let stretch = |r: &super::Request| {
-        if is_global(tasks, r.resource) {
-            r.length + spin(tasks, tasks[i].core, r.resource)
-        } else if ceiling_reaches(tasks, i, r.resource) {
+pub fn blocking(sections: &Sections, i: usize) -> Duration {
+    let stretch = |r: &Request| {
+        if sections.is_global(r.resource) {
+            r.length + spin(sections, sections.tasks[i].core, r.resource)
+        } else if sections.ceiling_reaches(i, r.resource) {
             r.length
         } else {
             Duration::ZERO
         }
     };
-    let sections = below(tasks, i).flat_map(|s| &s.requests).filter(|r| r.count > 0);
-    sections.map(stretch).max().unwrap_or(Duration::ZERO)
+    let lower = sections.below(i).flat_map(|s| &s.requests).filter(|r| r.count > 0);
+    lower.map(stretch).max().unwrap_or(Duration::ZERO)
 }
 
 /// C': the execution time with all spinning.
-pub fn inflated(tasks: &[Sharing], i: usize) -> Sporadic {
-    let own = &tasks[i];
-    let wait = |r: &super::Request| spin(tasks, own.core, r.resource).checked_mul(r.count).unwrap_or(Duration::MAX);
-    let waits = own.requests.iter().filter(|r| is_global(tasks, r.resource)).map(wait);
+pub fn inflated(sections: &Sections, i: usize) -> Sporadic {
+    let own = &sections.tasks[i];
+    let wait = |r: &Request| spin(sections, own.core, r.resource).checked_mul(r.count).unwrap_or(Duration::MAX);
+    let waits = own.requests.iter().filter(|r| sections.is_global(r.resource)).map(wait);
     let execution = waits.fold(own.task.execution, |sum, w| sum.checked_add(w).unwrap_or(Duration::MAX));
     Sporadic { execution, ..own.task }
 }
 
 /// The response-time bound of every task on its core.
 pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>> {
-    let all: Vec<Sporadic> = (0..tasks.len()).map(|i| inflated(tasks, i)).collect();
-    responses_with(tasks, &all, |i| blocking(tasks, i), effort)
+    let sections = Sections::of(tasks);
+    let all: Vec<Sporadic> = (0..tasks.len()).map(|i| inflated(&sections, i)).collect();
+    responses_with(tasks, &all, |i| blocking(&sections, i), effort)
 }

@@ -1,7 +1,7 @@
 //! Shared resources: bounds against schedules in unit steps, every protocol by its own rules.
 
 use crate::common::{ns, Dice};
-use tactus_analysis::blocking::{ceiling, fmlp, inheritance, mrsp, msrp, Request, Sharing};
+use tactus_analysis::blocking::{ceiling, fmlp, inheritance, mrsp, msrp, Request, Sections, Sharing};
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::Sporadic;
 use tactus_analysis::uniprocessor::edf_demand::Demand;
@@ -384,15 +384,17 @@ fn blocking_terms_are_those_of_the_textbook() {
         requests: requests.iter().map(|&(resource, l)| Request { resource, length: ns(l), count: 1 }).collect(),
     };
     let set = [task(0, &[(1, 2)]), task(0, &[(1, 3), (2, 4)]), task(0, &[(1, 5), (2, 6)])];
-    assert_eq!([0, 1, 2].map(|i| ceiling::blocking(&set, i).as_nanos()), [5, 6, 0]);
+    let sections = Sections::of(&set);
+    assert_eq!([0, 1, 2].map(|i| ceiling::blocking(&sections, i).as_nanos()), [5, 6, 0]);
     // Inheritance: of the first, one section each on resource 1 alone, which only one job can hold: max(3, 5).
-    assert_eq!([0, 1, 2].map(|i| inheritance::blocking(&set, i).as_nanos()), [5, 6, 0]);
+    assert_eq!([0, 1, 2].map(|i| inheritance::blocking(&sections, i).as_nanos()), [5, 6, 0]);
     // The last on a core of its own: whoever asks for 1 or 2 may find it there.
     let apart = [set[0].clone(), set[1].clone(), task(1, &[(1, 5), (2, 6)])];
+    let apart = Sections::of(&apart);
     assert_eq!(msrp::inflated(&apart, 0).execution, ns(10 + 5));
     assert_eq!(msrp::inflated(&apart, 2).execution, ns(10 + 3 + 4));
     assert_eq!(msrp::blocking(&apart, 0), ns(4 + 6));
-    assert_eq!(mrsp::section(&apart, 0, 1), ns(3 + 5));
+    assert_eq!(mrsp::section(&apart, 1), ns(3 + 5));
     // Under MrsP resource 2 has no ceiling that reaches the first task.
     assert_eq!(mrsp::blocking(&apart, 0), ns(8));
 }
@@ -410,4 +412,36 @@ fn responses_of_spinning_tasks_are_those_of_schedcat() {
     let expected = [2_000, 4_600, 6_800].map(|response| Some(ns(response)));
     assert_eq!(fmlp::responses(&tasks, &mut Effort::default()), expected);
     assert_eq!(msrp::responses(&tasks, &mut Effort::default()), expected);
+}
+
+/// Tasks with four resources each of a hundred, half of them on other cores too.
+fn thousands(tasks: u64, dice: &mut Dice) -> Vec<Sharing> {
+    let one = |i: u64| {
+        let period = dice.between(10_000_000, 1_000_000_000);
+        let mut resources: Vec<usize> = (0..4).map(|_| dice.between(0, 99) as usize).collect();
+        resources.sort_unstable();
+        resources.dedup();
+        let request = |resource| Request { resource, length: ns(dice.between(100, 2_000)), count: dice.between(1, 3) };
+        let requests = resources.into_iter().map(request).collect();
+        Sharing { task: Sporadic::implicit(ns(period / (tasks / 4)), ns(period)), core: (i % 8) as usize, requests }
+    };
+    let mut all: Vec<Sharing> = (0..tasks).map(one).collect();
+    all.sort_by_key(|s| s.task.period);
+    all
+}
+
+#[test]
+#[ignore = "times: cargo test --release -p tactus-analysis --test all blocking::the_time -- --ignored --nocapture"]
+fn the_time_of_a_thousand_tasks_that_spin() {
+    for many in [250, 500, 1_000, 2_000, 4_000] {
+        let tasks = thousands(many, &mut Dice::new(many));
+        type Test = fn(&[Sharing], &mut Effort) -> Vec<Option<tactus_time::Duration>>;
+        let tests: [(&str, Test); 3] =
+            [("MSRP", msrp::responses), ("MrsP", mrsp::responses), ("FMLP", fmlp::responses)];
+        for (name, test) in tests {
+            let begin = std::time::Instant::now();
+            let found = test(&tasks, &mut Effort::terms(1 << 40));
+            println!("{many} tasks, {name}: {:?}, {} bounded", begin.elapsed(), found.iter().flatten().count());
+        }
+    }
 }

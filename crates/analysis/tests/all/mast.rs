@@ -5,7 +5,7 @@
 //! monotonic analysis for real-time systems" (CMU/SEI-91-TR-6), typed in from memory and not compared with its text. What a job costs
 //! beside that, two switches of 0.25 ms, is fitted: it is the one value with which all eight figures come out.
 
-use tactus_analysis::blocking::{ceiling, Request, Sharing};
+use tactus_analysis::blocking::{ceiling, Request, Sections, Sharing};
 use tactus_analysis::effort::Effort;
 use tactus_analysis::task::Sporadic;
 use tactus_time::Duration;
@@ -31,7 +31,8 @@ fn the_controller_of_mast_responds_as_mast_says() {
         task([40, 150, 130], &[(data, 20), (communication, 10)]),
         task([100, 350, 350], &[(communication, 10)]),
     ];
-    let blocking = [0, 1, 2, 3].map(|n| ceiling::blocking(&tasks, n));
+    let sections = Sections::of(&tasks);
+    let blocking = [0, 1, 2, 3].map(|n| ceiling::blocking(&sections, n));
     // MAST's `Worst_Blocking_Time` and `Worst_Global_Response_Times`.
     assert_eq!(blocking, [0, 20, 10, 0].map(|ms| us(ms * MS)));
     let responses = ceiling::responses(&tasks, &mut Effort::default());
