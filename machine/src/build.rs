@@ -1,5 +1,6 @@
 //! Compiles kernel and components for the bare machine and says where the programs lie.
 
+use super::core_library;
 use super::failure::Failure;
 use super::place;
 use super::toolchain::Toolchain;
@@ -124,6 +125,14 @@ pub fn build_of(
     if let Unit::Crate { folder, .. } = unit {
         forget_others(toolchain, folder, &into).map_err(cannot)?;
     }
+    // A folder to which nothing could be copied is one in which cargo compiles all itself.
+    let core = match unit {
+        Unit::Crate { floating_point: true, .. } => None,
+        _ => toolchain.kept_core(),
+    };
+    if let Some(kept) = &core {
+        let _ = core_library::bring(kept, &into, toolchain.machine().target);
+    }
     let mut command = match unit {
         Unit::Crate { floating_point: true, .. } => toolchain.build_with_floating_point(root, &into),
         _ => toolchain.build_bare(root, &into),
@@ -175,6 +184,9 @@ pub fn build_of(
     });
     if !child.wait().map_err(cannot)?.success() {
         return Err(BuildFailure::Refused { unit: unit.clone(), words: words.trim_end().to_string() });
+    }
+    if let Some(kept) = &core {
+        let _ = core_library::keep(&into, kept, toolchain.machine().target);
     }
     match unit {
         Unit::Crate { folder, .. } if programs.is_empty() => Err(BuildFailure::NoProgram(folder.clone())),

@@ -7,6 +7,7 @@ mod arch;
 pub mod boot;
 pub mod build;
 pub mod console;
+mod core_library;
 pub mod costs;
 pub mod disk;
 pub mod emulator;

@@ -5,10 +5,11 @@
 //! accept when asked with `RUSTC_BOOTSTRAP`, and this is the only use that Tactus makes of it.
 
 use super::arch::{self, Emulated};
-use super::supervised;
+use super::{place, supervised};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -186,6 +187,17 @@ impl Toolchain {
     /// Whether `core` for the bare machine need not be compiled first.
     pub fn has_compiled_core(&self) -> bool {
         self.core == Core::Compiled
+    }
+
+    /// Where `core` of this toolchain is kept once it is compiled; nothing where it need not be.
+    pub(crate) fn kept_core(&self) -> Option<PathBuf> {
+        if self.core == Core::Compiled {
+            return None;
+        }
+        let mut toolchain = DefaultHasher::new();
+        (&self.rustlib, self.rustlib.metadata().and_then(|it| it.modified()).ok()).hash(&mut toolchain);
+        let name = format!("{}-{:016x}", self.machine().target, toolchain.finish());
+        Some(place::root().ok()?.join("target/core-library").join(name))
     }
 
     /// `cargo build` for the bare machine, without the names of what is to be built.
