@@ -117,13 +117,16 @@ pub fn simulate(arguments: &Simulate, mut network: Network) -> Result<Outcome, F
         let why = "--arrivals and --out are for systems: a network's simulation leaves no trace of tasks";
         return Err(Failure::Input(format!("{}: {why}", network.source.display())));
     }
-    if let Some(data) = network.field.streams.first() {
-        let why = format!("data {:?}: it is checked, and not simulated; leave [[data]] out, or use check", data.name);
-        return Err(Failure::Input(format!("{}: {why}", network.source.display())));
-    }
     announce(&network);
     let costs = if arguments.costs == "none" { "measured" } else { &arguments.costs };
     rule(&mut network, costs)?;
+    let bounds = match data::promised(&network) {
+        Ok(bounds) => bounds,
+        Err(why) => {
+            lines::line("verdict", why);
+            return Ok(Outcome::Broken);
+        }
+    };
     let run = network.field.run();
     let verdict = judge(&network.field, &run, &network.within);
     told_of(&network, &run, &verdict);
@@ -135,12 +138,23 @@ pub fn simulate(arguments: &Simulate, mut network: Network) -> Result<Outcome, F
         "frames",
         format!("{frames} sent, {bytes} B, by one node {most} at most · {received} received, {lost} lost"),
     );
-    lines::line("verdict", held(&network, &verdict));
-    Ok(Outcome::held_if(verdict.wrong.is_empty()))
+    let mut all = verdict.wrong.is_empty();
+    if !network.field.deliveries.is_empty() {
+        lines::line("verdict", held(&network, &verdict));
+    }
+    if !network.field.streams.is_empty() {
+        let (text, held) = data::judged(&network, &run, &bounds);
+        lines::line("verdict", text);
+        all &= held;
+    }
+    Ok(Outcome::held_if(all))
 }
 
 /// Tells what happened, and what became of each version.
 pub(super) fn told_of(network: &Network, run: &Run, verdict: &Verdict) {
+    if network.field.deliveries.is_empty() {
+        return;
+    }
     if network.nodes.len() <= MOST_TOLD {
         lines::line("run", events(network, run));
     }

@@ -1,16 +1,20 @@
 //! A network of nodes in simulation: who hears whom, what comes when, and the run, in which every node is the state machine that a
 //! machine would have. The same network and seed give the same run.
 
+pub mod data;
+
 use crate::frame::{Name, NodeId, Package, Version};
 use crate::host::{Occupied, Slots};
 use crate::node::{Effect, Node, Refused, Settings};
 use crate::refusals::Refusal;
 use crate::scope::Description;
+use crate::sender::Urgency;
 use crate::stream::Stream;
 use alloc::collections::BinaryHeap;
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use data::{Data, DataRun};
 use tactus_time::{Duration, Instant};
 
 /// A node hears another one.
@@ -112,6 +116,8 @@ pub struct Run {
     pub lost: u64,
     /// What nodes host at the end, with its bytes as they have them.
     pub hosted: Vec<(usize, Name, Version, Vec<u8>)>,
+    /// What became of data.
+    pub data: DataRun,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -123,6 +129,16 @@ enum Next {
     /// A package is loaded, its node having been there since.
     Loaded(usize, Name, Version),
     Wakes(usize),
+    /// A stream's period starts.
+    Period(usize, Instant),
+    /// A program publishes the message of the period that started then.
+    Published(usize, Instant),
+    /// A frame of data has come, and was forwarded.
+    DataArrives(usize, Rc<[u8]>),
+    /// A frame of a message is due.
+    DataWakes(usize),
+    /// A node that sends data is through with a frame.
+    Sent(usize),
 }
 
 struct Running<'a> {
@@ -137,6 +153,7 @@ struct Running<'a> {
     queue: BinaryHeap<Reverse<(Instant, u64, Next)>>,
     serial: u64,
     random: u64,
+    data: Data,
     run: Run,
 }
 
@@ -154,6 +171,7 @@ impl Field {
             queue: BinaryHeap::new(),
             serial: 0,
             random: self.seed,
+            data: Data::new(many),
             run: Run { sent: alloc::vec![Sent::default(); many], ..Run::default() },
         };
         for (n, member) in self.members.iter().enumerate() {
@@ -162,6 +180,9 @@ impl Field {
         }
         for (n, delivery) in self.deliveries.iter().enumerate() {
             it.push(delivery.time, Next::Delivered(n));
+        }
+        if !self.streams.is_empty() {
+            it.start_data();
         }
         let end = Instant::ZERO.saturating_add(self.duration);
         while let Some(Reverse((now, _, next))) = it.queue.pop().filter(|Reverse((now, ..))| *now < end) {
@@ -194,9 +215,11 @@ impl Running<'_> {
                 let (id, seed) = (NodeId(n as u32), self.field.seed);
                 self.occupied[n] = Occupied::new(member.slots.as_ref().map_or(0, |it| it.names.len()));
                 self.nodes[n] = Some(Node::new(id, member.description.clone(), self.field.settings, seed));
+                self.data_comes(n);
                 self.with(now, n, |node, put| node.start(put));
             }
             Next::Goes(n) => {
+                self.data_goes(n);
                 self.nodes[n] = None;
                 self.wakes[n] = Instant::NEVER;
             }
@@ -230,6 +253,14 @@ impl Running<'_> {
                     self.with(now, n, |node, put| node.advance(now, put));
                 }
             }
+            Next::Period(stream, start) => self.period(start, stream),
+            Next::Published(stream, period) => self.published(now, stream, period),
+            Next::DataArrives(n, bytes) => {
+                self.run.received += u64::from(self.nodes[n].is_some());
+                self.data_arrives(now, n, &bytes);
+            }
+            Next::DataWakes(n) => self.data_wakes(now, n),
+            Next::Sent(n) => self.send_next(now, n),
         }
     }
 
@@ -280,19 +311,32 @@ impl Running<'_> {
     }
 
     fn send(&mut self, now: Instant, n: usize, bytes: &[u8]) {
-        let field = self.field;
-        let length = field.byte.checked_mul(bytes.len() as u64).unwrap_or(Duration::MAX);
-        let end = self.busy[n].max(now).saturating_add(length);
-        self.busy[n] = end;
-        let sent = &mut self.run.sent[n];
-        (sent.frames, sent.bytes) = (sent.frames + 1, sent.bytes + bytes.len() as u64);
         let bytes: Rc<[u8]> = bytes.into();
+        if self.sends_data(n) {
+            return self.wait(now, n, Urgency::Other, bytes);
+        }
+        let end = self.busy[n].max(now).saturating_add(self.on_the_wire(bytes.len()));
+        self.busy[n] = end;
+        self.count(n, bytes.len());
+        let field = self.field;
         for link in &field.members[n].links {
-            if link.loss > 0 && self.draw() % 1_000_000 < u64::from(link.loss) {
-                self.run.lost += 1;
-            } else {
+            if !self.is_lost(link) {
                 self.push(end.saturating_add(link.delay), Next::Arrives(link.to, bytes.clone()));
             }
         }
+    }
+
+    fn on_the_wire(&self, bytes: usize) -> Duration {
+        self.field.byte.checked_mul(bytes as u64).unwrap_or(Duration::MAX)
+    }
+    fn count(&mut self, n: usize, bytes: usize) {
+        let sent = &mut self.run.sent[n];
+        (sent.frames, sent.bytes) = (sent.frames + 1, sent.bytes + bytes as u64);
+    }
+    /// Whether a link loses the next frame.
+    fn is_lost(&mut self, link: &Link) -> bool {
+        let lost = link.loss > 0 && self.draw() % 1_000_000 < u64::from(link.loss);
+        self.run.lost += u64::from(lost);
+        lost
     }
 }

@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+pub mod exchange;
 pub mod field;
 pub mod frame;
 pub mod host;
@@ -24,6 +25,7 @@ pub mod rates;
 pub mod refusals;
 mod replica;
 pub mod scope;
+pub mod sender;
 pub mod setup;
 pub mod simulate;
 pub mod slots;

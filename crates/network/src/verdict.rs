@@ -4,6 +4,8 @@
 //! which there is a way whose nodes tell of it, which are those in scope and those no more than its radius away from one. There it is
 //! hosted, or refused for a reason that holds, which its owner's node knows. Nothing here asks a node what it thinks.
 
+pub mod data;
+
 use crate::field::{Field, Happened, Run};
 use crate::frame::{Name, Package, Version};
 use crate::refusals::{Refusal, MOST_REFUSALS};

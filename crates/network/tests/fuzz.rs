@@ -1,5 +1,6 @@
 //! Frames that nobody sends who means well: no node panics, hosts what is no package, or knows of more than it has room for.
 
+use tactus_network::exchange::{DataEffect, Exchange, Role};
 use tactus_network::frame::{digest, Frame, Name, NodeId, Package, Version};
 use tactus_network::node::{Effect, Node, Settings};
 use tactus_network::refusals::{Refusal, Refusals};
@@ -57,7 +58,7 @@ fn frame(draw: &mut Draw) -> Vec<u8> {
     refusals.write(&mut all);
     let (app, version) = (it.app, it.version);
     let index = draw.below(8) as u16;
-    let kind = match draw.below(5) {
+    let kind = match draw.below(6) {
         0 => Frame::Solicit,
         1 => {
             let (distance, outside, refusals) = (draw.below(5) as u8, draw.below(5) as u8, draw.below(2));
@@ -68,7 +69,11 @@ fn frame(draw: &mut Draw) -> Vec<u8> {
             Frame::Request { to: NodeId(1), app, version, first: first % 9, wanted }
         }
         3 => Frame::Chunk { app, version, index, bytes: &bytes[it.range(index)] },
-        _ => Frame::Refusals { app, version, all: &all },
+        4 => Frame::Refusals { app, version, all: &all },
+        _ => {
+            let (stream, sequence, repetition) = (index, draw.below(50) as u32, draw.below(4) as u8);
+            Frame::Data { stream, sequence, repetition, bytes: &bytes[..bytes.len().min(20)] }
+        }
     };
     let mut out = Vec::new();
     kind.write(node, &mut out);
@@ -87,11 +92,30 @@ fn frame(draw: &mut Draw) -> Vec<u8> {
     out
 }
 
+/// A node's part in a stream, of which two relay and two receive in turn.
+fn role(stream: u16) -> Role {
+    let period = Duration::from_millis(10);
+    Role {
+        stream,
+        parent: Some(NodeId(u32::from(stream) % 5)),
+        relays: stream % 2 == 1,
+        receives: stream % 4 < 2,
+        priority: 0,
+        bytes: 20,
+        period,
+        jitter: Duration::ZERO,
+        frame_period: period,
+        repetitions: 0,
+    }
+}
+
 /// Feeds a node this number of frames, in lives of a thousand; how many were none, and how many packages became whole.
 fn feed(frames: u64, seed: u64) -> [u64; 2] {
     let (mut draw, mut refused, mut wholes) = (Draw(seed | 1), 0, 0);
     for life in 0..frames.div_ceil(1_000) {
         let mut node = Node::new(NodeId(1), Description::default(), SETTINGS, life);
+        let mut exchange = Exchange::new(NodeId(1), (0..8).map(role));
+        let mut last = [None; 8];
         let mut now = Instant::ZERO;
         for _ in 0..1_000 {
             let bytes = frame(&mut draw);
@@ -103,6 +127,16 @@ fn feed(frames: u64, seed: u64) -> [u64; 2] {
                 _ => {}
             };
             refused += u64::from(node.receive(now, &bytes, &mut put).is_err());
+            if let Ok((sender, Frame::Data { stream, sequence, repetition, bytes })) = Frame::read(&bytes) {
+                exchange.receive(sender, (stream, sequence, repetition), bytes, &mut |effect| match effect {
+                    DataEffect::Send { frame, .. } => assert!(stream % 2 == 1 && Frame::read(frame).is_ok()),
+                    DataEffect::Receive { stream, sequence, bytes } => {
+                        let known: Option<u32> = last[usize::from(stream)].replace(sequence);
+                        let newer = known.is_none_or(|known| (sequence.wrapping_sub(known) as i32) > 0);
+                        assert!(stream % 4 < 2 && newer && bytes.len() == 20);
+                    }
+                });
+            }
             node.advance(now, &mut put);
             for (app, version) in whole {
                 wholes += 1;
@@ -116,7 +150,7 @@ fn feed(frames: u64, seed: u64) -> [u64; 2] {
 
 #[test]
 fn whatever_comes_a_node_sends_frames_and_hosts_no_more_than_it_has_room_for() {
-    let [refused, wholes] = feed(20_000, 7);
+    let [refused, wholes] = feed(20_000, 5);
     assert!(refused > 4_000 && wholes > 0, "{refused} {wholes}");
 }
 

@@ -1,10 +1,17 @@
-//! The data of a network: what is promised of it.
+//! The data of a network: what is promised of it, and what became of it.
 
 use super::MOST_TOLD;
+use std::collections::BTreeMap;
 use tactus_analysis::streams::{streams, Path, StreamsCheck};
 use tactus_model::network::Network;
+use tactus_network::field::Run;
 use tactus_network::stream::Stream;
+use tactus_network::verdict::data::{judge, Finding, Outcome, Wrong};
 use tactus_terminal::lines::{self, brief, count, grouped};
+use tactus_time::Duration;
+
+/// By stream, what each receiver is promised.
+pub type Bounds = Vec<BTreeMap<usize, Duration>>;
 
 /// Tells the bound of each path of data beside its deadline; whether all are promised.
 pub fn check(network: &Network) -> bool {
@@ -72,4 +79,70 @@ fn verdict(network: &Network, check: &StreamsCheck, (held, all): (usize, usize))
             lines::bad(format!("{} of {} of data not promised: {remedy}", all - held, count(all, "path")))
         }
     }
+}
+
+/// What each receiver is promised; a line with who would have to send for too long, where one would.
+pub fn promised(network: &Network) -> Result<Bounds, String> {
+    let check = streams(&network.field);
+    if !check.overloaded.is_empty() {
+        return Err(verdict(network, &check, (0, 0)));
+    }
+    let of = |paths: &Vec<Path>| paths.iter().filter_map(|it| Some((it.to, it.bound?))).collect();
+    Ok(check.paths.iter().map(of).collect())
+}
+
+/// Tells what became of data in a run, and holds it against what was promised; a part of the verdict in one line, and whether all of it is held.
+pub fn judged(network: &Network, run: &Run, bounds: &Bounds) -> (String, bool) {
+    let field = &network.field;
+    let judged = judge(field, &run.data, bounds);
+    let row = |(stream, outcome): (&Stream, &Outcome)| {
+        let nearest = outcome.nearest.map_or("–".to_string(), |it| {
+            let to = &network.nodes[it.node];
+            format!("{} of {}, {:.1} % ({to})", brief(it.taken), brief(it.bound), 100.0 * it.ratio())
+        });
+        vec![
+            stream.name.as_str().to_string(),
+            network.nodes[stream.from].clone(),
+            grouped(outcome.published),
+            grouped(outcome.due),
+            grouped(outcome.received),
+            grouped(outcome.lost),
+            nearest,
+        ]
+    };
+    let rows: Vec<_> = field.streams.iter().zip(&judged.outcomes).map(row).collect();
+    let head = ["data", "from", "messages", "due", "received", "lost", "nearest to its bound"];
+    lines::line("data", lines::table(&head, &rows));
+    let Some(first) = judged.wrong.first() else {
+        let received: u64 = judged.outcomes.iter().map(|it| it.received).sum();
+        let lost: u64 = judged.outcomes.iter().map(|it| it.lost).sum();
+        let lost = if lost > 0 { format!(", {} lost with all their frames", grouped(lost)) } else { String::new() };
+        let text = format!(
+            "{} deliveries of data, each whole, in order, to its scope alone and within its bound{lost}",
+            grouped(received)
+        );
+        return (lines::good(text), true);
+    };
+    let more = judged.wrong.len() - 1;
+    let more = if more > 0 { format!("; {} more", grouped(more as u64)) } else { String::new() };
+    (lines::bad(format!("{}{more}", sentence(network, first))), false)
+}
+
+/// `light of light-a at blind-a: …, at 3.2 s`
+fn sentence(network: &Network, it: &Finding) -> String {
+    let stream = &network.field.streams[it.stream];
+    let what = match it.wrong {
+        Wrong::NotForIt => "it is not for this node".to_string(),
+        Wrong::Unknown => "nobody published it".to_string(),
+        Wrong::Bytes => "its bytes are not those that were published".to_string(),
+        Wrong::Order => "it came after a later message, or twice".to_string(),
+        Wrong::Late(taken) => format!("it came after {}, and was promised sooner", brief(taken)),
+        Wrong::Overdue(taken) => {
+            format!("it came after {}, beyond its deadline of {}", brief(taken), brief(stream.deadline))
+        }
+        Wrong::Missing => "it did not come, though not all of its frames were lost".to_string(),
+        Wrong::Refused => "its node refused to send it".to_string(),
+    };
+    let (name, from, at) = (stream.name.as_str(), &network.nodes[stream.from], &network.nodes[it.node]);
+    format!("data {name:?} of {from} at {at}: {what}, at {}", it.time)
 }

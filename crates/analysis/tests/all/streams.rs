@@ -1,5 +1,7 @@
 //! Bounds of data across a network, by hand and beside published ones.
 
+mod attack;
+
 use std::path::Path;
 use tactus_analysis::streams::{streams, StreamsCheck};
 use tactus_model::network::Network;
@@ -110,4 +112,27 @@ fn delays_that_feed_each_other_without_end_have_no_bound() {
     let (slow, fast) = (ring("1 ms"), ring("330 us"));
     assert!(slow.overloaded.is_empty() && bounds(&slow).iter().all(Option::is_some), "{slow:?}");
     assert!(fast.overloaded.is_empty() && bounds(&fast).iter().all(Option::is_none), "{fast:?}");
+}
+
+#[test]
+fn the_blinds_of_three_rooms_receive_the_light_of_their_own_room_alone_and_everybody_the_time() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/network/blinds.toml");
+    let network = Network::read(&file).unwrap_or_else(|problems| panic!("{problems}"));
+    let check = streams(&network.field);
+    assert!(check.paths.iter().zip(&network.field.streams).all(|(paths, it)| paths.iter().all(|path| path.holds(it))));
+    let of =
+        |paths: &Vec<tactus_analysis::streams::Path>| paths.iter().filter_map(|it| Some((it.to, it.bound?))).collect();
+    let bounds: Vec<std::collections::BTreeMap<_, _>> = check.paths.iter().map(of).collect();
+    for seed in 0..20 {
+        let field = tactus_network::field::Field { seed, ..network.field.clone() };
+        let run = field.run().data;
+        assert_eq!(tactus_network::verdict::data::judge(&field, &run, &bounds).wrong, [], "seed {seed}");
+        let who = |stream: usize| {
+            let names = run.received.iter().filter(|it| it.stream == stream).map(|it| network.nodes[it.node].as_str());
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        let rooms: Vec<Vec<&str>> = (0..3).map(|stream| who(stream).into_iter().collect()).collect();
+        assert_eq!(rooms, [["blind-a"], ["blind-b"], ["blind-c"]]);
+        assert_eq!((who(3).len(), who(4).len()), (7, 3));
+    }
 }

@@ -1,0 +1,282 @@
+//! The exchange of data at a node: what its own programs publish goes out, what is for them comes in, and the rest is passed on unread.
+//!
+//! It holds publishers to what they declared: a message that comes sooner than a period after the one before, less the jitter, is refused
+//! (the generic cell rate algorithm of ITU-T I.371), and so is one of another size. So whoever floods costs nobody else anything.
+//! A message and its repetitions go out in the order of messages, a part of the period apart. Frames are taken from one neighbour alone,
+//! the one before this node in the stream's tree; of the frames of a message the first one is for the receiver.
+
+use crate::frame::{Frame, NodeId};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use tactus_time::{Duration, Instant};
+
+/// What a node has to do with a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Role {
+    /// The stream's number in its network.
+    pub stream: u16,
+    /// Whose frames it takes; nobody's if it publishes itself.
+    pub parent: Option<NodeId>,
+    /// Whether it sends what it takes on.
+    pub relays: bool,
+    /// Whether it is for this node.
+    pub receives: bool,
+    /// Among frames that wait.
+    pub priority: u8,
+    /// Bytes of each message.
+    pub bytes: u16,
+    /// Time from one message to the next,
+    pub period: Duration,
+    /// and how much sooner one may be published after a late one.
+    pub jitter: Duration,
+    /// From one frame of a message to the next,
+    pub frame_period: Duration,
+    /// and how many come after the first one.
+    pub repetitions: u8,
+}
+
+/// What is done with data.
+#[derive(Debug)]
+pub enum DataEffect<'a> {
+    /// A frame is sent to whoever hears it, in the order of priorities.
+    Send {
+        /// The larger goes first.
+        priority: u8,
+        /// The frame.
+        frame: &'a [u8],
+    },
+    /// A message is there for this node.
+    Receive {
+        /// Of which stream.
+        stream: u16,
+        /// Which.
+        sequence: u32,
+        /// What it says.
+        bytes: &'a [u8],
+    },
+}
+
+/// Why a message is not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rejected {
+    /// This node publishes no such stream.
+    NoPublisher,
+    /// It has not the size that was declared.
+    Size,
+    /// It comes too soon after the last one.
+    TooSoon,
+}
+
+/// A message whose frames are not all sent.
+#[derive(Debug)]
+struct Pending {
+    sequence: u32,
+    bytes: Vec<u8>,
+    repetition: u8,
+    /// When its next frame is due.
+    due: Instant,
+}
+
+#[derive(Debug)]
+struct Party {
+    role: Role,
+    /// The next message has this number, of what is published here.
+    sequence: u32,
+    /// When the next message is expected, at the declared rate.
+    expected: Instant,
+    pending: VecDeque<Pending>,
+    /// The last message that was there for this node.
+    last: Option<u32>,
+}
+
+/// All data of a node.
+#[derive(Debug)]
+pub struct Exchange {
+    id: NodeId,
+    parties: Vec<Party>,
+    frame: Vec<u8>,
+}
+
+impl Exchange {
+    /// The exchange of a node with these roles.
+    pub fn new(id: NodeId, roles: impl IntoIterator<Item = Role>) -> Exchange {
+        let party = |role| Party { role, sequence: 0, expected: Instant::ZERO, pending: VecDeque::new(), last: None };
+        let mut parties: Vec<Party> = roles.into_iter().map(party).collect();
+        parties.sort_by_key(|it| it.role.stream);
+        Exchange { id, parties, frame: Vec::new() }
+    }
+
+    fn party(&mut self, stream: u16) -> Option<usize> {
+        self.parties.binary_search_by_key(&stream, |it| it.role.stream).ok()
+    }
+
+    /// A program here has a message for all receivers; gives its number.
+    ///
+    /// # Errors
+    /// Where it is not what was declared.
+    pub fn publish(
+        &mut self,
+        now: Instant,
+        stream: u16,
+        bytes: &[u8],
+        put: &mut dyn FnMut(DataEffect<'_>),
+    ) -> Result<u32, Rejected> {
+        let at =
+            self.party(stream).filter(|&at| self.parties[at].role.parent.is_none()).ok_or(Rejected::NoPublisher)?;
+        let party = &mut self.parties[at];
+        if bytes.len() != usize::from(party.role.bytes) {
+            return Err(Rejected::Size);
+        }
+        if now.saturating_add(party.role.jitter) < party.expected {
+            return Err(Rejected::TooSoon);
+        }
+        party.expected = party.expected.max(now).saturating_add(party.role.period);
+        let sequence = party.sequence;
+        party.sequence = sequence.wrapping_add(1);
+        party.pending.push_back(Pending { sequence, bytes: bytes.to_vec(), repetition: 0, due: now });
+        self.advance_one(now, at, put);
+        Ok(sequence)
+    }
+
+    /// A frame of data has come.
+    pub fn receive(
+        &mut self,
+        sender: NodeId,
+        (stream, sequence, repetition): (u16, u32, u8),
+        bytes: &[u8],
+        put: &mut dyn FnMut(DataEffect<'_>),
+    ) {
+        let Some(at) = self.party(stream) else { return };
+        let party = &mut self.parties[at];
+        if party.role.parent != Some(sender) || bytes.len() != usize::from(party.role.bytes) {
+            return;
+        }
+        if party.role.receives && party.last.is_none_or(|last| (sequence.wrapping_sub(last) as i32) > 0) {
+            party.last = Some(sequence);
+            put(DataEffect::Receive { stream, sequence, bytes });
+        }
+        if party.role.relays {
+            Frame::Data { stream, sequence, repetition, bytes }.write(self.id, &mut self.frame);
+            put(DataEffect::Send { priority: party.role.priority, frame: &self.frame });
+        }
+    }
+
+    /// When something is to be done next.
+    pub fn next(&self) -> Instant {
+        self.parties.iter().filter_map(|it| it.pending.front()).map(|it| it.due).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Sends what is due.
+    pub fn advance(&mut self, now: Instant, put: &mut dyn FnMut(DataEffect<'_>)) {
+        (0..self.parties.len()).for_each(|at| self.advance_one(now, at, put));
+    }
+
+    fn advance_one(&mut self, now: Instant, at: usize, put: &mut dyn FnMut(DataEffect<'_>)) {
+        let Exchange { id, parties, frame } = self;
+        let Party { role, pending, .. } = &mut parties[at];
+        while let Some(it) = pending.front_mut().filter(|it| it.due <= now) {
+            Frame::Data { stream: role.stream, sequence: it.sequence, repetition: it.repetition, bytes: &it.bytes }
+                .write(*id, frame);
+            put(DataEffect::Send { priority: role.priority, frame });
+            if it.repetition == role.repetitions {
+                pending.pop_front();
+            } else {
+                it.repetition += 1;
+                it.due = it.due.saturating_add(role.frame_period);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn role(stream: u16, parent: Option<u32>) -> Role {
+        let millis = Duration::from_millis;
+        Role {
+            stream,
+            parent: parent.map(NodeId),
+            relays: true,
+            receives: parent.is_some(),
+            priority: 3,
+            bytes: 2,
+            period: millis(30),
+            jitter: millis(5),
+            frame_period: millis(10),
+            repetitions: 2,
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// What an exchange sends and receives: message and repetition, or the message and its first byte.
+    #[derive(PartialEq, Debug)]
+    enum Seen {
+        Sent(u32, u8),
+        Received(u32, u8),
+    }
+
+    fn note(seen: &mut Vec<Seen>, effect: DataEffect<'_>) {
+        seen.push(match effect {
+            DataEffect::Receive { sequence, bytes, .. } => Seen::Received(sequence, bytes[0]),
+            DataEffect::Send { frame, .. } => match Frame::read(frame) {
+                Ok((NodeId(7), Frame::Data { sequence, repetition, .. })) => Seen::Sent(sequence, repetition),
+                other => panic!("{other:?}"),
+            },
+        });
+    }
+
+    #[test]
+    fn a_message_and_its_repetitions_go_out_before_the_next_message() {
+        let mut exchange = Exchange::new(NodeId(7), [role(4, None)]);
+        let mut seen = Vec::new();
+        let mut publish = |exchange: &mut Exchange, millis, bytes: &[u8]| {
+            exchange.publish(at(millis), 4, bytes, &mut |effect| note(&mut seen, effect))
+        };
+        // The first one is late by its jitter, the second one is not.
+        assert_eq!(publish(&mut exchange, 5, &[1, 1]), Ok(0));
+        assert_eq!(publish(&mut exchange, 29, &[2, 2]), Err(Rejected::TooSoon));
+        assert_eq!(publish(&mut exchange, 30, &[2]), Err(Rejected::Size));
+        assert_eq!(exchange.publish(at(30), 5, &[2, 2], &mut |_| ()), Err(Rejected::NoPublisher));
+        assert_eq!((exchange.next(), publish(&mut exchange, 30, &[2, 2])), (at(15), Ok(1)));
+        while exchange.next() < Instant::NEVER {
+            let now = exchange.next();
+            exchange.advance(now, &mut |effect| note(&mut seen, effect));
+        }
+        let sent = |message, of: core::ops::Range<u8>| of.map(move |n| Seen::Sent(message, n));
+        assert_eq!(seen, sent(0, 0..3).chain(sent(1, 0..3)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn who_floods_is_held_to_what_was_declared() {
+        let mut exchange = Exchange::new(NodeId(7), [role(4, None)]);
+        let taken = |n: &u64| exchange.publish(at(*n), 4, &[0, 0], &mut |_| ()).is_ok();
+        // With the jitter of 5 ms one more at most in any time: at 0, 25, 55, …
+        assert_eq!((0..120).filter(taken).collect::<Vec<_>>(), vec![0, 25, 55, 85, 115]);
+    }
+
+    #[test]
+    fn frames_of_others_than_the_neighbour_before_are_nobodys_and_each_message_comes_once() {
+        let leaf = Role { relays: false, ..role(9, Some(3)) };
+        let passed = Role { receives: false, ..role(5, Some(3)) };
+        let mut exchange = Exchange::new(NodeId(7), [leaf, passed]);
+        let mut seen = Vec::new();
+        let mut take = |from, stream, frame: (u32, u8), bytes: &[u8]| {
+            exchange.receive(NodeId(from), (stream, frame.0, frame.1), bytes, &mut |effect| note(&mut seen, effect));
+        };
+        take(3, 9, (0, 0), &[1, 1]);
+        take(3, 9, (0, 1), &[1, 1]);
+        take(2, 9, (1, 0), &[2, 2]);
+        take(3, 9, (1, 0), &[2, 2, 2]);
+        take(3, 9, (2, 1), &[3, 3]);
+        take(3, 9, (1, 2), &[2, 2]);
+        take(3, 8, (1, 2), &[2, 2]);
+        take(3, 5, (6, 1), &[9, 9]);
+        take(3, 9, (u32::MAX, 0), &[4, 4]);
+        assert_eq!(seen, [Seen::Received(0, 1), Seen::Received(2, 3), Seen::Sent(6, 1)]);
+    }
+}

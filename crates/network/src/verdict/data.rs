@@ -1,0 +1,171 @@
+//! Whether data came to whom it is for, whole, in order and in time.
+//!
+//! What should come where follows from the network, from what was published, and from which frames links lost: a message is due at each
+//! node of its stream's scope, by the time that it is promised there, unless every one of its frames was lost on the way. A node that
+//! comes or goes in that time is owed nothing of it. Nothing here asks a node what it thinks.
+
+use crate::field::data::{checksum, message, DataRun, Published};
+use crate::field::Field;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use tactus_time::{Duration, Instant};
+
+/// What was found wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// It was there for a node for which it is not.
+    NotForIt,
+    /// Nobody published it.
+    Unknown,
+    /// Its bytes are not those that were published.
+    Bytes,
+    /// It came after a later one, or twice.
+    Order,
+    /// It came this long after the start of its period, and was promised sooner.
+    Late(Duration),
+    /// It came this long after the start of its period, beyond its deadline.
+    Overdue(Duration),
+    /// It did not come, though one of its frames was lost nowhere.
+    Missing,
+    /// Its node refused to send it, though it was published at the declared rate.
+    Refused,
+}
+
+/// Something wrong, and where.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The stream.
+    pub stream: usize,
+    /// The node.
+    pub node: usize,
+    /// When; for what is missing, when it should have been there.
+    pub time: Instant,
+    /// What.
+    pub wrong: Wrong,
+}
+
+/// What became of a stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Messages.
+    pub published: u64,
+    /// Deliveries that were due within the run, one for each receiver of a message.
+    pub due: u64,
+    /// Deliveries.
+    pub received: u64,
+    /// Of those that were due, all frames were lost on the way.
+    pub lost: u64,
+    /// The longest from the start of a period to the arrival of its message.
+    pub longest: Duration,
+    /// The delivery that was nearest to its bound.
+    pub nearest: Option<Nearest>,
+}
+
+/// A delivery beside its bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nearest {
+    /// The receiver.
+    pub node: usize,
+    /// From the start of the period to the arrival.
+    pub taken: Duration,
+    /// The bound.
+    pub bound: Duration,
+}
+
+impl Nearest {
+    /// Time as a part of the bound.
+    pub fn ratio(&self) -> f64 {
+        self.taken.as_secs_f64() / self.bound.as_secs_f64()
+    }
+}
+
+/// What became of all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verdict {
+    /// By stream.
+    pub outcomes: Vec<Outcome>,
+    /// What was wrong, the first first.
+    pub wrong: Vec<Finding>,
+}
+
+/// Judges a run. `bounds` has, by stream, what each receiver is promised, from the start of a period; who has no bound is promised nothing.
+pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>]) -> Verdict {
+    let trees = field.trees();
+    let mut all = Verdict { outcomes: field.streams.iter().map(|_| Outcome::default()).collect(), wrong: Vec::new() };
+    let mut periods: BTreeMap<(usize, u32), &Published> = BTreeMap::new();
+    for it in &run.published {
+        all.outcomes[it.stream].published += 1;
+        periods.insert((it.stream, it.sequence), it);
+    }
+    for &(stream, time) in &run.refused {
+        all.wrong.push(Finding { stream, node: field.streams[stream].from, time, wrong: Wrong::Refused });
+    }
+    let mut last: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut there: BTreeSet<(usize, u32, usize)> = BTreeSet::new();
+    for it in &run.received {
+        let stream = &field.streams[it.stream];
+        let mut find = |wrong| all.wrong.push(Finding { stream: it.stream, node: it.node, time: it.time, wrong });
+        if it.node == stream.from || !stream.scope.covers(&field.members[it.node].description) {
+            find(Wrong::NotForIt);
+        }
+        if last.insert((it.stream, it.node), it.sequence).is_some_and(|last| last >= it.sequence) {
+            find(Wrong::Order);
+        }
+        if it.checksum != checksum(&message(it.stream, it.sequence, stream.bytes)) {
+            find(Wrong::Bytes);
+        }
+        let Some(published) = periods.get(&(it.stream, it.sequence)) else {
+            find(Wrong::Unknown);
+            continue;
+        };
+        let taken = it.time.since(published.period);
+        if taken > stream.deadline {
+            find(Wrong::Overdue(taken));
+        }
+        let bound = bounds[it.stream].get(&it.node).copied();
+        if bound.is_some_and(|bound| taken > bound) {
+            find(Wrong::Late(taken));
+        }
+        there.insert((it.stream, it.sequence, it.node));
+        let outcome = &mut all.outcomes[it.stream];
+        outcome.received += 1;
+        outcome.longest = outcome.longest.max(taken);
+        let new = bound.map(|bound| Nearest { node: it.node, taken, bound });
+        let product = |a: Duration, b: Duration| u128::from(a.as_nanos()) * u128::from(b.as_nanos());
+        let nearer = |new: &Nearest| {
+            outcome.nearest.is_none_or(|it| product(new.taken, it.bound) > product(it.taken, new.bound))
+        };
+        if let Some(new) = new.filter(nearer) {
+            outcome.nearest = Some(new);
+        }
+    }
+    let lost: BTreeSet<&(usize, u32, u8, usize)> = run.lost.iter().collect();
+    let end = Instant::ZERO.saturating_add(field.duration);
+    for (n, (stream, tree)) in field.streams.iter().zip(&trees).enumerate() {
+        for (at, hop) in tree.hops.iter().enumerate().filter(|(_, hop)| hop.receives) {
+            let Some(&bound) = bounds[n].get(&hop.node) else { continue };
+            let way = tree.way(at);
+            let ends = [stream.from, hop.node].map(|n| &field.members[n]);
+            for it in run.published.iter().filter(|it| it.stream == n) {
+                let until = it.period.saturating_add(bound);
+                let present = ends.iter().all(|node| node.comes <= it.period && until < node.goes);
+                if until >= end || !present {
+                    continue;
+                }
+                all.outcomes[n].due += 1;
+                if there.contains(&(n, it.sequence, hop.node)) {
+                    continue;
+                }
+                let comes =
+                    |frame: &u8| way.iter().all(|&at| !lost.contains(&(n, it.sequence, *frame, tree.hops[at].node)));
+                if (0..=stream.repetitions).any(|frame| comes(&frame)) {
+                    all.wrong.push(Finding { stream: n, node: hop.node, time: until, wrong: Wrong::Missing });
+                } else {
+                    all.outcomes[n].lost += 1;
+                }
+            }
+        }
+    }
+    all.wrong.sort_by_key(|it| (it.time, it.node));
+    all
+}
