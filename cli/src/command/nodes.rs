@@ -109,7 +109,7 @@ fn can_boot(network: &Network) -> Result<(), Failure> {
         return refuse(format!("{} nodes are more than the {MOST} that are booted; use simulate", network.nodes.len()));
     }
     if let Some(data) = network.field.streams.first() {
-        let name = data.name;
+        let name = data.name.as_str();
         return refuse(format!("data {name:?}: booted nodes exchange none; leave [[data]] out, or use check"));
     }
     let always = |n: &usize| {

@@ -159,6 +159,15 @@ fn data_is_read_with_a_stream_for_each_sender() {
     // The deadline is the period, unless the file says otherwise.
     let plain = Network::parse(&format!("{FILE}{DATA}"), Path::new("n.toml")).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(plain.field.streams[0].deadline, plain.field.streams[0].period);
+    // Of an application it has the scope.
+    let of = format!("{FILE}{DATA}").replacen("areas = ['A']\nactuators = ['lamp']\n", "", 1);
+    let of = of.replacen("areas = ['A']\n", "application = 'light'\n", 1);
+    let network = Network::parse(&of, Path::new("n.toml")).unwrap_or_else(|it| panic!("{it}"));
+    let stream = &network.field.streams[0];
+    assert_eq!(
+        (stream.application, &stream.scope),
+        (Some(network.field.deliveries[0].package.app), &Default::default())
+    );
     // Data alone makes a network.
     let alone = FILE.split("[[application]]").next().unwrap_or_default().to_string() + DATA;
     assert!(Network::parse(&alone, Path::new("n.toml")).is_ok());
@@ -217,6 +226,16 @@ fn what_is_wrong_with_data_is_told_with_its_line_and_what_to_do() {
             "n.toml:22: data \"level\": no node but \"lamp\" itself is in its scope; widen the scope",
         ),
         ("['A']", "['B']", "n.toml:27: data \"level\": there is no area \"B\"; did you mean \"A\"?"),
+        (
+            "areas = ['A']",
+            "application = 'lights'",
+            "n.toml:27: data \"level\": there is no application \"lights\"; did you mean \"light\"?",
+        ),
+        (
+            "areas = ['A']",
+            "application = 'light'",
+            "n.toml:22: data \"level\": node \"door\" is out of the scope of \"light\", and never hosts it; widen",
+        ),
         ("period", "rate", "n.toml:25: data \"level\": key \"rate\" is not known here"),
         ("[[data]]\n", "[data]\n", "data is a table; write [[data]], in double brackets, once for each"),
         (DATA, &format!("{DATA}{DATA}"), "n.toml:28: data \"level\" is there already; give each its own name"),

@@ -5,7 +5,7 @@
 //! A message and its repetitions go out in the order of messages, a part of the period apart. Frames are taken from one neighbour alone,
 //! the one before this node in the stream's tree; of the frames of a message the first one is for the receiver.
 
-use crate::frame::{Frame, NodeId};
+use crate::frame::{Frame, Name, NodeId};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
@@ -15,6 +15,8 @@ use tactus_time::{Duration, Instant};
 pub struct Role {
     /// The stream's number in its network.
     pub stream: u16,
+    /// The application whose data it is: unless this node hosts it, it publishes and receives none of it.
+    pub application: Option<Name>,
     /// Whose frames it takes; nobody's if it publishes itself.
     pub parent: Option<NodeId>,
     /// Whether it sends what it takes on.
@@ -65,6 +67,8 @@ pub enum Rejected {
     Size,
     /// It comes too soon after the last one.
     TooSoon,
+    /// This node does not host its application.
+    NotHosted,
 }
 
 /// A message whose frames are not all sent.
@@ -87,6 +91,8 @@ struct Party {
     pending: VecDeque<Pending>,
     /// The last message that was there for this node.
     last: Option<u32>,
+    /// Whether its application is hosted here, if it has one.
+    hosted: bool,
 }
 
 /// All data of a node.
@@ -100,10 +106,23 @@ pub struct Exchange {
 impl Exchange {
     /// The exchange of a node with these roles.
     pub fn new(id: NodeId, roles: impl IntoIterator<Item = Role>) -> Exchange {
-        let party = |role| Party { role, sequence: 0, expected: Instant::ZERO, pending: VecDeque::new(), last: None };
+        let party = |role: Role| Party {
+            hosted: role.application.is_none(),
+            role,
+            sequence: 0,
+            expected: Instant::ZERO,
+            pending: VecDeque::new(),
+            last: None,
+        };
         let mut parties: Vec<Party> = roles.into_iter().map(party).collect();
         parties.sort_by_key(|it| it.role.stream);
         Exchange { id, parties, frame: Vec::new() }
+    }
+
+    /// This node hosts an application from now on, or no longer.
+    pub fn hosts(&mut self, app: Name, whether: bool) {
+        let of = self.parties.iter_mut().filter(|it| it.role.application == Some(app));
+        of.for_each(|it| it.hosted = whether);
     }
 
     fn party(&mut self, stream: u16) -> Option<usize> {
@@ -124,6 +143,9 @@ impl Exchange {
         let at =
             self.party(stream).filter(|&at| self.parties[at].role.parent.is_none()).ok_or(Rejected::NoPublisher)?;
         let party = &mut self.parties[at];
+        if !party.hosted {
+            return Err(Rejected::NotHosted);
+        }
         if bytes.len() != usize::from(party.role.bytes) {
             return Err(Rejected::Size);
         }
@@ -151,9 +173,13 @@ impl Exchange {
         if party.role.parent != Some(sender) || bytes.len() != usize::from(party.role.bytes) {
             return;
         }
-        if party.role.receives && party.last.is_none_or(|last| (sequence.wrapping_sub(last) as i32) > 0) {
+        // What came before its application was hosted here does not come by a repetition afterwards.
+        let is_new = party.last.is_none_or(|last| (sequence.wrapping_sub(last) as i32) > 0);
+        if party.role.receives && is_new {
             party.last = Some(sequence);
-            put(DataEffect::Receive { stream, sequence, bytes });
+            if party.hosted {
+                put(DataEffect::Receive { stream, sequence, bytes });
+            }
         }
         if party.role.relays {
             Frame::Data { stream, sequence, repetition, bytes }.write(self.id, &mut self.frame);
@@ -197,6 +223,7 @@ mod tests {
         let millis = Duration::from_millis;
         Role {
             stream,
+            application: None,
             parent: parent.map(NodeId),
             relays: true,
             receives: parent.is_some(),
@@ -257,6 +284,28 @@ mod tests {
         let taken = |n: &u64| exchange.publish(at(*n), 4, &[0, 0], &mut |_| ()).is_ok();
         // With the jitter of 5 ms one more at most in any time: at 0, 25, 55, …
         assert_eq!((0..120).filter(taken).collect::<Vec<_>>(), vec![0, 25, 55, 85, 115]);
+    }
+
+    #[test]
+    fn data_of_an_application_is_published_and_received_where_it_is_hosted_and_passed_on_anywhere() {
+        let (one, other) = (Name::new("one"), Name::new("other"));
+        let roles = [Role { application: one, ..role(1, None) }, Role { application: other, ..role(2, Some(3)) }];
+        let mut exchange = Exchange::new(NodeId(7), roles);
+        let mut seen = Vec::new();
+        let mut put = |effect: DataEffect<'_>| note(&mut seen, effect);
+        assert_eq!(exchange.publish(at(0), 1, &[1, 1], &mut put), Err(Rejected::NotHosted));
+        exchange.receive(NodeId(3), (2, 0, 0), &[1, 1], &mut put);
+        exchange.hosts(one.expect("a name"), true);
+        exchange.receive(NodeId(3), (2, 1, 0), &[2, 2], &mut put);
+        assert_eq!(exchange.publish(at(0), 1, &[1, 1], &mut put), Ok(0));
+        exchange.hosts(other.expect("a name"), true);
+        exchange.receive(NodeId(3), (2, 1, 1), &[2, 2], &mut put);
+        exchange.receive(NodeId(3), (2, 2, 0), &[3, 3], &mut put);
+        exchange.hosts(other.expect("a name"), false);
+        exchange.receive(NodeId(3), (2, 3, 0), &[4, 4], &mut put);
+        let [a, b, c, d, e, f] =
+            [(0, 0), (1, 0), (0, 0), (1, 1), (2, 0), (3, 0)].map(|(it, frame)| Seen::Sent(it, frame));
+        assert_eq!(seen, [a, b, c, d, Seen::Received(2, 3), e, f]);
     }
 
     #[test]

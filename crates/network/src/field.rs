@@ -299,8 +299,12 @@ impl Running<'_> {
         let what = match effect {
             Effect::Send(bytes) => return self.send(now, n, bytes),
             Effect::Whole(app, version) => return whole.push((app, version)),
-            Effect::Installed(app, version) => Happened::Installed(app, version),
+            Effect::Installed(app, version) => {
+                self.data_of(n, app, true);
+                Happened::Installed(app, version)
+            }
             Effect::Removed(app, version) => {
+                self.data_of(n, app, false);
                 self.occupied[n].free(app, version);
                 Happened::Removed(app, version)
             }

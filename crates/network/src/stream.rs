@@ -15,6 +15,8 @@ pub struct Stream {
     pub name: Name,
     /// Who sends.
     pub from: usize,
+    /// The application whose data it is: published and received by nodes that host it alone. Where there is none, by all.
+    pub application: Option<Name>,
     /// Who receives; the sender is none of them.
     pub scope: Scope,
     /// The start of its first period; drawn within a period where there is none.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use tactus_network::field::data::{DataRun, Received};
-use tactus_network::field::{Field, Link, Member};
+use tactus_network::field::{Field, Link, Member, Run};
 use tactus_network::frame::Name;
 use tactus_network::node::Settings;
 use tactus_network::place::Position;
@@ -53,6 +53,7 @@ fn stream(name: &str, from: usize, to: &str, repetitions: u8) -> Stream {
     Stream {
         name: Name::new(name).expect("a name"),
         from,
+        application: None,
         scope: Scope { areas: Vec::new(), requires: vec![Requirement::Tag(to.into())] },
         start: None,
         period: MILLI * 10,
@@ -73,7 +74,7 @@ fn bounds(field: &Field) -> Vec<BTreeMap<usize, Duration>> {
 }
 
 fn judged(field: &Field, run: &DataRun) -> Verdict {
-    judge(field, run, &bounds(field))
+    judge(field, &Run { data: run.clone(), ..Run::default() }, &bounds(field))
 }
 
 #[test]

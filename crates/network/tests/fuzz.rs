@@ -97,6 +97,7 @@ fn role(stream: u16) -> Role {
     let period = Duration::from_millis(10);
     Role {
         stream,
+        application: None,
         parent: Some(NodeId(u32::from(stream) % 5)),
         relays: stream % 2 == 1,
         receives: stream % 4 < 2,

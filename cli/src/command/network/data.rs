@@ -94,7 +94,7 @@ pub fn promised(network: &Network) -> Result<Bounds, String> {
 /// Tells what became of data in a run, and holds it against what was promised; a part of the verdict in one line, and whether all of it is held.
 pub fn judged(network: &Network, run: &Run, bounds: &Bounds) -> (String, bool) {
     let field = &network.field;
-    let judged = judge(field, &run.data, bounds);
+    let judged = judge(field, run, bounds);
     let row = |(stream, outcome): (&Stream, &Outcome)| {
         let nearest = outcome.nearest.map_or("–".to_string(), |it| {
             let to = &network.nodes[it.node];

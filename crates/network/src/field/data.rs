@@ -3,8 +3,8 @@
 //! Where it may choose when something happens, it often takes the earliest or the latest time, since bounds are reached there.
 
 use super::{Field, Next, Running};
-use crate::exchange::{DataEffect, Exchange, Role};
-use crate::frame::{Frame, NodeId};
+use crate::exchange::{DataEffect, Exchange, Rejected, Role};
+use crate::frame::{Frame, Name, NodeId};
 use crate::sender::{Sender, Urgency};
 use crate::stream::Stream;
 use crate::tree::Tree;
@@ -130,6 +130,13 @@ impl Running<'_> {
         }
     }
 
+    /// It hosts an application from now on, or no longer.
+    pub(super) fn data_of(&mut self, n: usize, app: Name, whether: bool) {
+        if let Some(exchange) = &mut self.data.exchanges[n] {
+            exchange.hosts(app, whether);
+        }
+    }
+
     /// It is gone, and with it all that waits in it.
     pub(super) fn data_goes(&mut self, n: usize) {
         self.data.exchanges[n] = None;
@@ -171,18 +178,18 @@ impl Running<'_> {
         let Stream { from, bytes, .. } = self.field.streams[stream];
         let sequence = self.data.messages[stream];
         let message = message(stream, sequence, bytes);
-        let mut taken = None;
+        let mut published = None;
         self.with_exchange(now, from, |exchange, put| {
-            taken = Some(exchange.publish(now, stream as u16, &message, put) == Ok(sequence));
+            published = Some(exchange.publish(now, stream as u16, &message, put));
         });
-        match taken {
-            Some(true) => {
+        match published {
+            Some(Ok(sequence)) => {
                 self.data.messages[stream] += 1;
                 self.run.data.published.push(Published { stream, sequence, period });
             }
-            Some(false) => self.run.data.refused.push((stream, period)),
-            // Its node is not there.
-            None => {}
+            // Its node is not there, or has no such program.
+            None | Some(Err(Rejected::NotHosted)) => {}
+            Some(Err(_)) => self.run.data.refused.push((stream, period)),
         }
     }
 
@@ -288,6 +295,7 @@ pub fn roles(field: &Field, trees: &[Tree]) -> Vec<Vec<Role>> {
         for (at, hop) in tree.hops.iter().enumerate() {
             all[hop.node].push(Role {
                 stream: n as u16,
+                application: stream.application,
                 parent: (at > 0).then(|| NodeId(tree.hops[hop.parent].node as u32)),
                 relays: hop.relays,
                 receives: hop.receives,

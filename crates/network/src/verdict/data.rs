@@ -2,10 +2,11 @@
 //!
 //! What should come where follows from the network, from what was published, and from which frames links lost: a message is due at each
 //! node of its stream's scope, by the time that it is promised there, unless every one of its frames was lost on the way. A node that
-//! comes or goes in that time is owed nothing of it. Nothing here asks a node what it thinks.
+//! comes or goes in that time, or begins or ends to host the application whose data it is, is owed nothing of it. Nothing here asks a node what it thinks.
 
-use crate::field::data::{checksum, message, DataRun, Published};
-use crate::field::Field;
+use crate::field::data::{checksum, message, Published};
+use crate::field::{Field, Happened, Run};
+use crate::frame::Name;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
@@ -89,8 +90,9 @@ pub struct Verdict {
 }
 
 /// Judges a run. `bounds` has, by stream, what each receiver is promised, from the start of a period; who has no bound is promised nothing.
-pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>]) -> Verdict {
+pub fn judge(field: &Field, run: &Run, bounds: &[BTreeMap<usize, Duration>]) -> Verdict {
     let trees = field.trees();
+    let (hosted, run) = (hosted(run), &run.data);
     let mut all = Verdict { outcomes: field.streams.iter().map(|_| Outcome::default()).collect(), wrong: Vec::new() };
     let mut periods: BTreeMap<(usize, u32), &Published> = BTreeMap::new();
     for it in &run.published {
@@ -105,7 +107,8 @@ pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>])
     for it in &run.received {
         let stream = &field.streams[it.stream];
         let mut find = |wrong| all.wrong.push(Finding { stream: it.stream, node: it.node, time: it.time, wrong });
-        if it.node == stream.from || !stream.scope.covers(&field.members[it.node].description) {
+        let hosts = stream.application.is_none_or(|app| hosts(&hosted, it.node, app, (it.time, it.time)));
+        if it.node == stream.from || !hosts || !stream.scope.covers(&field.members[it.node].description) {
             find(Wrong::NotForIt);
         }
         if last.insert((it.stream, it.node), it.sequence).is_some_and(|last| last >= it.sequence) {
@@ -119,10 +122,12 @@ pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>])
             continue;
         };
         let taken = it.time.since(published.period);
-        if taken > stream.deadline {
+        // Who comes after the first frame may have the message by a repetition.
+        let owed = field.members[it.node].comes <= published.period;
+        if owed && taken > stream.deadline {
             find(Wrong::Overdue(taken));
         }
-        let bound = bounds[it.stream].get(&it.node).copied();
+        let bound = bounds[it.stream].get(&it.node).copied().filter(|_| owed);
         if bound.is_some_and(|bound| taken > bound) {
             find(Wrong::Late(taken));
         }
@@ -149,7 +154,8 @@ pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>])
             for it in run.published.iter().filter(|it| it.stream == n) {
                 let until = it.period.saturating_add(bound);
                 let present = ends.iter().all(|node| node.comes <= it.period && until < node.goes);
-                if until >= end || !present {
+                let hosts = stream.application.is_none_or(|app| hosts(&hosted, hop.node, app, (it.period, until)));
+                if until >= end || !present || !hosts {
                     continue;
                 }
                 all.outcomes[n].due += 1;
@@ -168,4 +174,33 @@ pub fn judge(field: &Field, run: &DataRun, bounds: &[BTreeMap<usize, Duration>])
     }
     all.wrong.sort_by_key(|it| (it.time, it.node));
     all
+}
+
+/// By node and application, from when to when it was hosted.
+type Hosted = BTreeMap<(usize, Name), Vec<(Instant, Instant)>>;
+
+fn hosted(run: &Run) -> Hosted {
+    let mut all = Hosted::new();
+    for &(time, node, what) in &run.events {
+        match what {
+            Happened::Installed(app, _) => {
+                let times = all.entry((node, app)).or_default();
+                match times.last_mut().filter(|it| it.1 == time) {
+                    // A newer version goes on where the one before ended.
+                    Some(last) => last.1 = Instant::NEVER,
+                    None => times.push((time, Instant::NEVER)),
+                }
+            }
+            Happened::Removed(app, _) => {
+                all.entry((node, app)).or_default().last_mut().into_iter().for_each(|last| last.1 = time);
+            }
+            Happened::NoRoom(..) | Happened::Refused(..) | Happened::NotAdmitted(..) | Happened::Reported(..) => {}
+        }
+    }
+    all
+}
+
+/// Whether a node hosted an application from one time to another one.
+fn hosts(hosted: &Hosted, node: usize, app: Name, (from, to): (Instant, Instant)) -> bool {
+    hosted.get(&(node, app)).is_some_and(|times| times.iter().any(|it| it.0 <= from && to <= it.1))
 }

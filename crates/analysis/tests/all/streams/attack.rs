@@ -100,7 +100,20 @@ pub fn random(seed: u64) -> Field {
         // Less urgent ones just before the others.
         let start = aligned.then(|| Instant::from_nanos(1_000_000 + u64::from(priority)));
         let name = Name::new(&format!("d{n}")).expect("a name");
-        Stream { name, from, scope, start, period, jitter, deadline: Duration::MAX, bytes, priority, repetitions }
+        let application = Name::new("a").filter(|_| seed % 4 == 0 && n % 2 == 0);
+        Stream {
+            name,
+            application,
+            from,
+            scope,
+            start,
+            period,
+            jitter,
+            deadline: Duration::MAX,
+            bytes,
+            priority,
+            repetitions,
+        }
     });
     let mut streams: Vec<Stream> = streams.collect();
     let longest = streams.iter().map(|it| it.period).max().unwrap_or_default();
@@ -154,7 +167,7 @@ fn attack(seeds: std::ops::Range<u64>) -> (u64, f64, f64) {
         if check.overloaded.is_empty() && field.streams.len() == 1 {
             assert!(check.paths[0].iter().all(|it| it.bound.is_some()), "seed {seed}: {check:?}");
         }
-        let verdict = judge(&field, &field.run().data, &bounds);
+        let verdict = judge(&field, &field.run(), &bounds);
         assert!(verdict.wrong.is_empty(), "seed {seed}: {:?}", &verdict.wrong[..verdict.wrong.len().min(5)]);
         for (outcome, paths) in verdict.outcomes.iter().zip(&check.paths) {
             deliveries += outcome.received;

@@ -2,12 +2,14 @@
 
 use super::{subject, Builder, Section, Value};
 use crate::network::{Network, MOST_STREAMS};
+use crate::problem::{nearest, Complaint};
 use tactus_network::frame::{Name, MOST_REPETITIONS};
 use tactus_network::stream::{Stream, LARGEST_MESSAGE};
 use tactus_time::{Duration, Instant};
 
-const DATA: [&str; 13] = [
+const DATA: [&str; 14] = [
     "name",
+    "application",
     "from",
     "time",
     "period",
@@ -66,6 +68,21 @@ impl Builder<'_> {
             let why = format!("no node but {sender:?} itself is in its scope");
             return out.refuse(section.place, &section.subject, why, "widen the scope");
         }
+        if let Some(app) = stream.application {
+            let versions = network.field.deliveries.iter().filter(|it| it.package.app == app);
+            let hosts =
+                |n: usize| versions.clone().any(|it| it.package.scope.covers(&network.field.members[n].description));
+            let parties = tree.hops.iter().filter(|it| it.receives || it.hops == 0).map(|it| it.node);
+            if let Some(stranger) = parties.into_iter().find(|&n| !hosts(n)) {
+                let why = format!(
+                    "node {:?} is out of the scope of {:?}, and never hosts it",
+                    network.nodes[stranger],
+                    app.as_str()
+                );
+                let remedy = "widen the application's scope, or narrow that of the data";
+                return out.refuse(section.place, &section.subject, why, remedy);
+            }
+        }
         if network.field.streams.len() >= MOST_STREAMS {
             let limit = format!("more than {MOST_STREAMS}, each sender of a [[data]] counted");
             let found = network.field.streams.len() + 1;
@@ -89,7 +106,13 @@ impl Builder<'_> {
         {
             self.twice(section, "data", name);
         }
-        let scope = self.scope(section);
+        let application = self.application_of(section, network);
+        let mut scope = self.scope(section);
+        let own = ["areas", "tags", "sensors", "actuators"].iter().any(|key| section.get(key).is_some());
+        let newest = network.field.deliveries.iter().filter(|it| Some(it.package.app) == application);
+        if let Some(newest) = newest.filter(|it| !it.package.removed && !own).max_by_key(|it| it.package.version) {
+            scope = newest.package.scope.clone();
+        }
         let period = self.time(section, "period", true, None);
         let jitter = self.time(section, "jitter", false, period.map(|it| (it, "its period")));
         let deadline = self.time(section, "deadline", true, None);
@@ -113,6 +136,7 @@ impl Builder<'_> {
         let period = period?;
         Some(Stream {
             name: Name::new(&name?)?,
+            application,
             from: 0,
             scope,
             start: start.map(|it| Instant::ZERO + it),
@@ -123,6 +147,22 @@ impl Builder<'_> {
             priority,
             repetitions,
         })
+    }
+
+    /// The application whose data it is, if it is said.
+    fn application_of(&mut self, section: &Section<'_>, network: &Network) -> Option<Name> {
+        let given = section.string(&mut self.reader, "application", "the name of an application in quotes");
+        let at = given.get()?;
+        let names = || network.field.deliveries.iter().map(|it| it.package.app);
+        let known = names().find(|it| it.as_str() == at.value);
+        if known.is_none() {
+            let all: Vec<Name> = names().collect();
+            let nearest = nearest(&at.value, all.iter().map(Name::as_str));
+            let remedy = "describe it in an [[application]]".into();
+            let complaint = Complaint::UnknownName { what: "application", name: at.value.clone(), nearest, remedy };
+            self.reader.out.add(at.place, &section.subject, complaint);
+        }
+        known
     }
 
     /// A time that may have to be some, and no longer than another one.
