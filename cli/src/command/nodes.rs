@@ -110,7 +110,7 @@ fn can_boot(network: &Network) -> Result<(), Failure> {
     }
     if let Some(data) = network.field.streams.first() {
         let name = data.name.as_str();
-        return refuse(format!("data {name:?}: booted nodes exchange none; leave [[data]] out, or use check"));
+        return refuse(format!("data {name:?}: booted nodes exchange none; leave [[data]] out, or use simulate"));
     }
     let always = |n: &usize| {
         let it = &network.field.members[*n];

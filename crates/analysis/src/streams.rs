@@ -98,6 +98,10 @@ pub fn streams(field: &Field) -> StreamsCheck {
     let mut arrivals: Vec<Vec<Arrival>> = Vec::new();
     for (n, (stream, tree)) in field.streams.iter().zip(&trees).enumerate() {
         let wire = |at: usize| stream.on_the_wire(n, tree.hops[at].node, field.byte);
+        let mut next: Vec<Vec<usize>> = tree.hops.iter().map(|_| Vec::new()).collect();
+        for (at, hop) in tree.hops.iter().enumerate().skip(1) {
+            next[hop.parent].push(at);
+        }
         let mut all: Vec<Arrival> = Vec::new();
         for (at, hop) in tree.hops.iter().enumerate() {
             all.push(if at == 0 {
@@ -109,7 +113,7 @@ pub fn streams(field: &Field) -> StreamsCheck {
             });
             if hop.relays {
                 let frame = Sporadic::implicit(wire(at), stream.frame_period());
-                let next = (at + 1..tree.hops.len()).filter(|&to| tree.hops[to].parent == at).collect();
+                let next = std::mem::take(&mut next[at]);
                 senders[hop.node].push(Leg { stream: n, hop: at, next, frame, priority: stream.priority });
             }
         }

@@ -81,18 +81,20 @@ fn verdict(network: &Network, check: &StreamsCheck, (held, all): (usize, usize))
     }
 }
 
-/// What each receiver is promised; a line with who would have to send for too long, where one would.
-pub fn promised(network: &Network) -> Result<Bounds, String> {
+/// What each receiver is promised, and how many are promised nothing; a line with who would have to send for too long, where one would.
+pub fn promised(network: &Network) -> Result<(Bounds, usize), String> {
     let check = streams(&network.field);
     if !check.overloaded.is_empty() {
         return Err(verdict(network, &check, (0, 0)));
     }
     let of = |paths: &Vec<Path>| paths.iter().filter_map(|it| Some((it.to, it.bound?))).collect();
-    Ok(check.paths.iter().map(of).collect())
+    let each = network.field.streams.iter().zip(&check.paths);
+    let without = each.map(|(stream, paths)| paths.iter().filter(|path| !path.holds(stream)).count()).sum();
+    Ok((check.paths.iter().map(of).collect(), without))
 }
 
 /// Tells what became of data in a run, and holds it against what was promised; a part of the verdict in one line, and whether all of it is held.
-pub fn judged(network: &Network, run: &Run, bounds: &Bounds) -> (String, bool) {
+pub fn judged(network: &Network, run: &Run, (bounds, without): &(Bounds, usize)) -> (String, bool) {
     let field = &network.field;
     let judged = judge(field, run, bounds);
     let row = |(stream, outcome): (&Stream, &Outcome)| {
@@ -121,6 +123,10 @@ pub fn judged(network: &Network, run: &Run, bounds: &Bounds) -> (String, bool) {
             "{} deliveries of data, each whole, in order, to its scope alone and within its bound{lost}",
             grouped(received)
         );
+        let text = match without {
+            0 => text,
+            n => format!("{text}; {} promised nothing, see check", count(*n, "path")),
+        };
         return (lines::good(text), true);
     };
     let more = judged.wrong.len() - 1;

@@ -102,6 +102,8 @@ pub fn judge(field: &Field, run: &Run, bounds: &[BTreeMap<usize, Duration>]) -> 
     for &(stream, time) in &run.refused {
         all.wrong.push(Finding { stream, node: field.streams[stream].from, time, wrong: Wrong::Refused });
     }
+    let mut of_stream: Vec<Vec<&Published>> = field.streams.iter().map(|_| Vec::new()).collect();
+    run.published.iter().for_each(|it| of_stream[it.stream].push(it));
     let mut last: BTreeMap<(usize, usize), u32> = BTreeMap::new();
     let mut there: BTreeSet<(usize, u32, usize)> = BTreeSet::new();
     for it in &run.received {
@@ -151,7 +153,7 @@ pub fn judge(field: &Field, run: &Run, bounds: &[BTreeMap<usize, Duration>]) -> 
             let Some(&bound) = bounds[n].get(&hop.node) else { continue };
             let way = tree.way(at);
             let ends = [stream.from, hop.node].map(|n| &field.members[n]);
-            for it in run.published.iter().filter(|it| it.stream == n) {
+            for it in &of_stream[n] {
                 let until = it.period.saturating_add(bound);
                 let present = ends.iter().all(|node| node.comes <= it.period && until < node.goes);
                 let hosts = stream.application.is_none_or(|app| hosts(&hosted, hop.node, app, (it.period, until)));
