@@ -115,6 +115,36 @@ fn delays_that_feed_each_other_without_end_have_no_bound() {
     assert!(fast.overloaded.is_empty() && bounds(&fast).iter().all(Option::is_none), "{fast:?}");
 }
 
+#[test]
+fn bounds_over_several_hops_are_those_of_pycpa() {
+    // `oracle/pycpa_networks.py`. With more than one frame of a stream in a busy period pyCPA takes the least distance of two for no less
+    // than nothing, and may have more.
+    let (mut equal, mut less) = (0, 0);
+    for line in include_str!("../data/pycpa-networks.csv").lines() {
+        let parts: Vec<&str> = line.split(';').collect();
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        let (nodes, theirs) = (number(parts[0]) as usize, parts[2].split(' ').map(number));
+        let stream = |(n, text): (usize, &str)| {
+            let [c, t, from, to] = text.split(',').map(number).collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let from = char::from(b'a' + from as u8);
+            let more = format!("priority = {}\n", 100 - n);
+            data(&format!("d{n}"), to as usize, c, &format!("{t} us"), &more).replacen(
+                "['a']",
+                &format!("['{from}']"),
+                1,
+            )
+        };
+        let all: String = parts[1].split(' ').enumerate().map(stream).collect();
+        let ours = bounds(&streams(&row(nodes, "1 us", &all).field));
+        for (ours, theirs) in ours.into_iter().zip(theirs) {
+            assert!(ours <= Some(us(theirs)) && ours.is_some(), "{line}: {ours:?} instead of {theirs}");
+            (equal, less) = if ours == Some(us(theirs)) { (equal + 1, less) } else { (equal, less + 1) };
+        }
+    }
+    println!("{equal} equal, {less} less");
+    assert!(equal > 20 * less && equal > 100, "{equal} equal, {less} less");
+}
+
 /// An example with data whose paths are all promised: it is simulated with some seeds and judged, and gives who received what of each stream.
 fn example(file: &str) -> Vec<(String, BTreeSet<String>)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/network").join(file);
