@@ -56,6 +56,13 @@ pub enum Command {
   ./tactus check examples/avionics.toml
   ./tactus check examples/vehicle.toml --assign /tmp/vehicle.toml --fit worst --anew")]
     Check(Check),
+    /// Tell what a task's bound adds up from
+    ///
+    /// Asks the test that gave the bound for its terms: the task's own time, less urgent work that holds it up, how often whom it waits for
+    /// and for how long, and what the system's own work adds. They add up to the bound that `check` prints. Where a test compares the work of a
+    /// window with its length, tells the window with the least room; of any other test, its name and source.
+    #[command(after_help = "Example:\n  ./tactus explain examples/vehicle.toml engine-4")]
+    Explain(Explain),
     /// Work out the schedule on this computer, in a moment
     ///
     /// Drives the same policy code as the kernel, but in a simulator. Writes the same results as `run` does, to
@@ -203,6 +210,26 @@ pub struct Check {
     /// Place the tasks anew whose core the file gives
     #[arg(long, requires = "assign")]
     pub anew: bool,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What is asked about.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// The task, by its name in the file
+    #[arg(value_name = "TASK")]
+    pub task: String,
+    /// As of `check`
+    #[arg(long, value_name = "measured|none|FILE", default_value = "measured")]
+    pub costs: String,
+    /// As of `check`
+    #[arg(long, value_name = "TIME|geometry", value_parser = cache_delay)]
+    pub cache_delay: Option<CacheDelay>,
+    /// Print JSON in place of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn cache_delay(text: &str) -> Result<CacheDelay, String> {

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Check(check) => command::check::check(check),
+        Command::Explain(explain) => command::explain::explain(explain),
         Command::Simulate(simulate) => command::simulate::simulate(simulate),
         Command::Run(run) => command::run::run(run),
         Command::Iso(iso) => command::iso::iso(iso),

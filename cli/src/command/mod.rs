@@ -3,6 +3,7 @@
 pub mod check;
 pub mod colours;
 pub mod convert;
+pub mod explain;
 pub mod iso;
 pub mod judge;
 pub mod key;

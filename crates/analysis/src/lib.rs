@@ -25,6 +25,7 @@ pub mod requests;
 pub mod reservation;
 pub mod streams;
 pub mod task;
+pub mod terms;
 pub mod uniprocessor;
 pub mod utilisation;
 

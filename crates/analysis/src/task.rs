@@ -1,5 +1,6 @@
 //! The sporadic task in the field's symbols, as every test here takes it.
 
+use crate::terms::{Source, Term};
 use tactus_time::Duration;
 
 /// A sporadic task τ = (C, T, D, J).
@@ -46,6 +47,11 @@ impl Sporadic {
 pub trait Withheld {
     /// The most that is withheld in any window of this length. Does not fall as the window grows.
     fn at_most(&self, window: Duration) -> Duration;
+
+    /// The same, by what takes it; the terms add up to [`Withheld::at_most`].
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        vec![Term::once(Source::Withheld, i128::from(self.at_most(window).as_nanos()))]
+    }
 }
 
 /// A processor that serves the tasks under study alone.
@@ -60,6 +66,11 @@ impl Withheld for Dedicated {
 /// The most that is withheld in a window of `w` nanoseconds.
 pub(crate) fn withheld(processor: &dyn Withheld, w: i128) -> i128 {
     i128::from(processor.at_most(to_duration(w)).as_nanos())
+}
+
+/// The terms of what is withheld in a window of `w` nanoseconds.
+pub(crate) fn withheld_terms(processor: &dyn Withheld, w: i128) -> Vec<Term> {
+    processor.terms(to_duration(w))
 }
 
 /// The length as a duration, at most [`Duration::MAX`].

@@ -15,7 +15,7 @@
 use super::{responses_with, Sections, Sharing};
 use crate::effort::Effort;
 use crate::task::{to_duration, withheld, Dedicated, Sporadic, Withheld};
-use crate::uniprocessor::edf_demand::{jobs_due, Demand};
+use crate::uniprocessor::edf_demand::{jobs_due, Demand, Tightest};
 use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
@@ -38,16 +38,17 @@ pub fn responses(tasks: &[Sharing], effort: &mut Effort) -> Vec<Option<Duration>
 pub fn edf_schedulable(tasks: &[Sharing], effort: &mut Effort) -> Demand {
     let own: Vec<Sporadic> = tasks.iter().map(|s| s.task).collect();
     let longest = tasks.iter().flat_map(|s| &s.requests).map(|r| i128::from(r.length.as_nanos())).max().unwrap_or(0);
-    edf_schedulable_with(&own, (longest, &|t| blocking_of(tasks, t)), &Dedicated, effort)
+    edf_schedulable_with(&own, (longest, &|t| blocking_of(tasks, t)), &Dedicated, effort, &mut Tightest::default())
 }
 
 /// The same on a processor that withholds time. `blocking_of` is the longest blocking of a job with a deadline `t` after the start
-/// of its busy period, `longest` the longest of all.
+/// of its busy period, `longest` the longest of all; `tightest` is shown all windows.
 pub(crate) fn edf_schedulable_with(
     own: &[Sporadic],
     (longest, blocking_of): (i128, &dyn Fn(i128) -> i128),
     processor: &dyn Withheld,
     effort: &mut Effort,
+    tightest: &mut Tightest,
 ) -> Demand {
     if overloaded(own) {
         return Demand::Overload;
@@ -71,7 +72,7 @@ pub(crate) fn edf_schedulable_with(
             return Demand::Undecided;
         }
         let jobs = own.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>();
-        let demand = jobs + blocking_of(t) + withheld(processor, t);
+        let demand = tightest.looked_at(t, jobs + blocking_of(t) + withheld(processor, t));
         if demand > t {
             return Demand::Exceeds { window: to_duration(t), demand: to_duration(demand) };
         }

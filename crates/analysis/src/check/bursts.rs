@@ -5,7 +5,8 @@ use super::work::release;
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::task::Sporadic;
-use crate::uniprocessor::bursts::{response, schedulable, Bursty};
+use crate::terms::Terms;
+use crate::uniprocessor::bursts::{response, schedulable, terms, Bursty};
 use tactus_model::System;
 use tactus_time::Duration;
 
@@ -25,6 +26,17 @@ pub(super) fn by_priority(tasks: &[Sporadic], distances: &[Duration], work: &Wor
     let bursty = bursty(tasks, distances);
     let one = |i: usize| response(&bursty[i], &bursty[..i], work.entry, work, effort);
     (0..bursty.len()).map(one).collect()
+}
+
+/// The terms of the i-th response.
+pub(super) fn terms_by_priority(
+    (tasks, i): (&[Sporadic], usize),
+    distances: &[Duration],
+    work: &Work,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let bursty = bursty(tasks, distances);
+    terms(&bursty[i], &bursty[..i], work.entry, work, effort)
 }
 
 /// The deadlines, where all are met.

@@ -25,7 +25,8 @@ use super::work;
 use crate::blocking::ceiling::edf_schedulable_with;
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
-use crate::uniprocessor::edf_demand::Demand;
+use crate::terms::{Source, Term, Terms};
+use crate::uniprocessor::edf_demand::{terms_of_window, Demand, Tightest};
 use crate::uniprocessor::{edf_response, fixed_priority, preemption_threshold};
 use tactus_model::{ResourceProtocol, System};
 use tactus_time::{CoreId, Duration};
@@ -139,28 +140,92 @@ impl Ceilings {
         self.spins[i]
     }
 
-    /// How long sections of these tasks block in all, of those that count.
-    fn of_sections(&self, tasks: impl Iterator<Item = usize> + Clone, counts: impl Fn(&Section) -> bool) -> Duration {
-        let of_task = |k: usize| self.sections[k].iter().filter(|it| counts(it));
+    /// The sections of these tasks that block, of those that count: whose they are, and how long.
+    fn of_sections(
+        &self,
+        tasks: impl Iterator<Item = usize> + Clone,
+        counts: impl Fn(&Section) -> bool,
+    ) -> Vec<(usize, Duration)> {
+        let of_task = |k: usize| self.sections[k].iter().filter(|it| counts(it)).map(move |it| (k, *it));
+        let longest_of = |k: usize| of_task(k).map(|(k, it)| (k, it.length)).max_by_key(|(_, length)| *length);
+        let longest_of_each = tasks.clone().filter_map(longest_of);
         if !self.inherits {
-            return tasks.flat_map(of_task).map(|it| it.length).max().unwrap_or(Duration::ZERO);
+            return longest_of_each.max_by_key(|(_, length)| *length).into_iter().collect();
         }
-        let sum = |all: &mut dyn Iterator<Item = Duration>| {
-            all.fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
-        };
-        let by_task = sum(&mut tasks.clone().filter_map(|k| of_task(k).map(|it| it.length).max()));
-        let mut all: Vec<Section> = tasks.flat_map(of_task).copied().collect();
-        all.sort_unstable_by_key(|it| (it.resource, std::cmp::Reverse(it.length)));
-        all.dedup_by_key(|it| it.resource);
-        by_task.min(sum(&mut all.into_iter().map(|it| it.length)))
+        let by_task: Vec<(usize, Duration)> = longest_of_each.collect();
+        let mut all: Vec<(usize, Section)> = tasks.flat_map(of_task).collect();
+        all.sort_unstable_by_key(|(_, it)| (it.resource, std::cmp::Reverse(it.length)));
+        all.dedup_by_key(|(_, it)| it.resource);
+        let by_resource: Vec<(usize, Duration)> = all.into_iter().map(|(k, it)| (k, it.length)).collect();
+        if sum(&by_task) <= sum(&by_resource) {
+            by_task
+        } else {
+            by_resource
+        }
     }
 
-    /// For how long less urgent jobs that have begun keep the i-th task from its core.
-    fn blocking(&self, tasks: &[Sporadic], i: usize) -> Duration {
+    /// The less urgent jobs that have begun and keep the i-th task from its core: whose they are, and for how long.
+    fn blockers(&self, tasks: &[Sporadic], i: usize) -> Vec<(usize, Duration)> {
         let below = i + 1..tasks.len();
-        let whole = below.clone().filter(|k| i >= self.preempting[*k]).map(|k| tasks[k].execution);
+        let whole = below.clone().filter(|k| i >= self.preempting[*k]).map(|k| (k, tasks[k].execution));
+        let whole: Vec<(usize, Duration)> = whole.max_by_key(|(_, length)| *length).into_iter().collect();
         let sections = self.of_sections(below, |section| section.ceiling <= i);
-        whole.chain([sections]).max().unwrap_or(Duration::ZERO)
+        if sum(&whole) > sum(&sections) {
+            whole
+        } else {
+            sections
+        }
+    }
+
+    /// For how long they do in all.
+    fn blocking(&self, tasks: &[Sporadic], i: usize) -> Duration {
+        sum(&self.blockers(tasks, i))
+    }
+
+    /// The terms of the response time of the i-th task under fixed priorities. `entry`: by what the system does.
+    pub(super) fn terms(
+        &self,
+        (tasks, i): (&[Sporadic], usize),
+        entry: Duration,
+        withheld: &dyn Withheld,
+        effort: &mut Effort,
+    ) -> Option<Terms> {
+        let blocking = entry.checked_add(self.blocking(tasks, i))?;
+        let mut terms = if self.preempting[i] == i {
+            fixed_priority::terms(&tasks[i], &tasks[..i], blocking, withheld, effort)
+        } else {
+            preemption_threshold::terms(&tasks[i], (&tasks[..i], self.preempting[i]), blocking, withheld, effort)
+        }?;
+        terms.blocked_by(&blocking_terms(entry, &self.blockers(tasks, i)));
+        Some(terms)
+    }
+
+    /// The terms of the i-th bound under EDF, as [`Ceilings::by_deadline`] finds it.
+    pub(super) fn terms_by_deadline(
+        &self,
+        (tasks, i): (&[Sporadic], usize),
+        entry: Duration,
+        withheld: &dyn Withheld,
+        effort: Effort,
+    ) -> Option<Terms> {
+        let longest = self.of_sections(0..self.sections.len(), |_| true);
+        let all = entry.checked_add(sum(&longest)).unwrap_or(Duration::MAX);
+        let exact = edf_response::terms(tasks, i, all, withheld, &mut effort.clone()).map(|mut terms| {
+            terms.blocked_by(&blocking_terms(entry, &longest));
+            terms
+        });
+        if exact.as_ref().is_some_and(|terms| terms.sum() <= tasks[i].deadline) {
+            return exact;
+        }
+        let mut tightest = Tightest::default();
+        let found = self.demand(tasks, entry, withheld, &mut effort.clone(), &mut tightest);
+        match tightest.window().filter(|_| found == Demand::Fits) {
+            Some(t) => {
+                let blocking = blocking_terms(entry, &self.reaching(tasks, t));
+                Some(terms_of_window((tasks, i), t, blocking, withheld))
+            }
+            None => exact,
+        }
     }
 
     /// The response time of the i-th task under fixed priorities. `blocking`: by what the system does.
@@ -187,20 +252,33 @@ impl Ceilings {
         withheld: &dyn Withheld,
         effort: &mut Effort,
     ) -> Demand {
-        let system = i128::from(blocking.as_nanos());
+        self.demand(tasks, blocking, withheld, effort, &mut Tightest::default())
+    }
+
+    /// Sections of jobs due later than t, on what a job due within t may wait for.
+    fn reaching(&self, tasks: &[Sporadic], t: i128) -> Vec<(usize, Duration)> {
         // Tasks are in the order of their relative deadlines: a section reaches t if its ceiling is due within t.
-        let of = |t: i128| {
-            let later = (0..tasks.len()).filter(|k| tasks[*k].d() > t);
-            let reaching = self.of_sections(later, |it| tasks.get(it.ceiling).is_some_and(|τ| τ.d() <= t));
-            system + i128::from(reaching.as_nanos())
-        };
+        let later = (0..tasks.len()).filter(|k| tasks[*k].d() > t);
+        self.of_sections(later, |it| tasks.get(it.ceiling).is_some_and(|τ| τ.d() <= t))
+    }
+
+    fn demand(
+        &self,
+        tasks: &[Sporadic],
+        blocking: Duration,
+        withheld: &dyn Withheld,
+        effort: &mut Effort,
+        tightest: &mut Tightest,
+    ) -> Demand {
+        let system = i128::from(blocking.as_nanos());
+        let of = |t: i128| system + i128::from(sum(&self.reaching(tasks, t)).as_nanos());
         let longest = i128::from(self.most().as_nanos());
-        edf_schedulable_with(tasks, (system + longest, &of), withheld, effort)
+        edf_schedulable_with(tasks, (system + longest, &of), withheld, effort, tightest)
     }
 
     /// The most that sections block a job whenever it begins, or comes back from a wait.
     pub(super) fn most(&self) -> Duration {
-        self.of_sections(0..self.sections.len(), |_| true)
+        sum(&self.of_sections(0..self.sections.len(), |_| true))
     }
 
     /// The responses under EDF, with the most that sections block for every blocking; where every deadline is met, no longer than that.
@@ -221,6 +299,19 @@ impl Ceilings {
         };
         (0..tasks.len()).map(one).collect()
     }
+}
+
+/// How long these block in all.
+fn sum(blockers: &[(usize, Duration)]) -> Duration {
+    let lengths = blockers.iter().map(|(_, length)| *length);
+    lengths.fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
+}
+
+/// An entry under way, and these.
+fn blocking_terms(entry: Duration, blockers: &[(usize, Duration)]) -> Vec<Term> {
+    let ns = |time: Duration| i128::from(time.as_nanos());
+    let whose = blockers.iter().map(|(k, length)| Term::once(Source::Blocking(Some(*k)), ns(*length)));
+    std::iter::once(Term::once(Source::EntryUnderWay, ns(entry))).chain(whose).collect()
 }
 
 /// By resource: the most urgent task, by its place, that the resource keeps off or that may wait for it.

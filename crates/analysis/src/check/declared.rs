@@ -7,6 +7,7 @@
 use super::subject::Subject;
 use crate::effort::Effort;
 use crate::task::Sporadic;
+use crate::terms::Terms;
 use tactus_task::{Bound, Feature, Features};
 use tactus_time::Duration;
 
@@ -40,6 +41,23 @@ pub(super) struct Test<I> {
     pub bounds: Asked<I, Answers>,
     /// Whether all are in time, where that takes less than their bounds.
     pub fits: Option<Asked<I, bool>>,
+    /// What the bound of the task at a place adds up from, where it does; places are those of the input.
+    pub terms: TermsOf<I>,
+}
+
+/// A function that gives the terms of one bound.
+pub(super) type TermsOf<I> = fn(&I, &[Sporadic], usize, &mut Effort) -> Option<Terms>;
+
+/// The terms of the bound that a test of this name has given to the i-th task, if they add up to it.
+pub(super) fn terms<I>(
+    (input, tasks, i): (&I, &[Sporadic], usize),
+    chosen: &[&Test<I>],
+    (bound, by): (Option<Bound>, &str),
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let test = chosen.iter().find(|test| test.declared.name == by)?;
+    let terms = (test.terms)(input, tasks, i, effort)?;
+    terms.gives(bound?, tasks[i].deadline).then_some(terms)
 }
 
 /// No precondition beside what is covered.

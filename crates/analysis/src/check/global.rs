@@ -3,7 +3,8 @@
 
 use super::assumed::plain;
 use super::covers::{one, FIXED, SPORADIC};
-use super::declared::{all_in_time, best, choose, nothing, responses, Answers, Declared, Test};
+use super::declared::{self, all_in_time, best, choose, nothing, responses, Answers, Declared, TermsOf, Test};
+use super::explain::Wanted;
 use super::growth::{self, Growth, SearchBudget};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Check, TaskVerdict};
@@ -15,6 +16,7 @@ use crate::global::{bertogna_cirinei, devi_anderson, gfb, tardiness};
 use crate::overhead::{Charge, GLOBAL_ENTRIES_PER_INSTANT};
 use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
+use crate::terms::Terms;
 use crate::utilisation::Utilisation;
 use tactus_model::{Migration, System};
 use tactus_task::{Bound, Feature, Features};
@@ -28,9 +30,10 @@ const fn test(
     source: &'static str,
     covers: Features,
     bounds: fn(&Group, &[Sporadic], &mut Effort) -> Answers,
+    terms: TermsOf<Group>,
 ) -> Test<Group> {
     let declared = Declared { name, source, place: "cores with one queue", covers, exact: false };
-    Test { declared, needs: nothing, bounds, fits: None }
+    Test { declared, needs: nothing, bounds, fits: None, terms }
 }
 
 /// The tests of cores that share a queue.
@@ -42,6 +45,7 @@ pub(crate) const ALL: &[Test<Group>] = &[
         |group, tasks, effort| {
             responses(bertogna_cirinei::fixed_priority_responses(tasks, group.m, &group.work(), effort))
         },
+        |group, tasks, i, effort| bertogna_cirinei::terms_by_priority(tasks, group.m, i, &group.work(), effort),
     ),
     test(
         "global response-time analysis (Bertogna and Cirinei)",
@@ -51,6 +55,7 @@ pub(crate) const ALL: &[Test<Group>] = &[
             let all = bertogna_cirinei::edf_responses(tasks, group.m, &[], &group.work(), effort);
             of_all(all, tasks)
         },
+        |group, tasks, i, effort| bertogna_cirinei::terms_iterated(tasks, (group.m, true), i, &group.work(), effort),
     ),
     test(
         "density test (Goossens, Funk and Baruah)",
@@ -60,6 +65,7 @@ pub(crate) const ALL: &[Test<Group>] = &[
             let fits = group.work().at_most(Duration::MAX).is_zero() && gfb::schedulable(tasks, group.m);
             responses(tasks.iter().map(|τ| fits.then_some(τ.deadline)).collect())
         },
+        no_terms,
     ),
     test(
         "deadline not proven; tardiness bounded (Devi and Anderson)",
@@ -69,12 +75,14 @@ pub(crate) const ALL: &[Test<Group>] = &[
             Some(all) => all.into_iter().map(|late| Some(Bound::Tardiness(late))).collect(),
             None => vec![None; tasks.len()],
         },
+        no_terms,
     ),
     test(
         "any work-conserving order (Bertogna and Cirinei)",
         "Bertogna and Cirinei 2007",
         SHARED.and(WAITS).and(one(Feature::FirstComeFirstServed)),
         in_any_order,
+        terms_in_any_order,
     ),
     test(
         "any work-conserving order (Bertogna and Cirinei)",
@@ -86,8 +94,18 @@ pub(crate) const ALL: &[Test<Group>] = &[
             Feature::LeastLaxity,
         ])),
         in_any_order,
+        terms_in_any_order,
     ),
 ];
+
+/// Of a test whose bounds are no sum.
+fn no_terms(_: &Group, _: &[Sporadic], _: usize, _: &mut Effort) -> Option<Terms> {
+    None
+}
+
+fn terms_in_any_order(group: &Group, tasks: &[Sporadic], i: usize, effort: &mut Effort) -> Option<Terms> {
+    bertogna_cirinei::terms_iterated(tasks, (group.m, false), i, &group.work(), effort)
+}
 
 fn in_any_order(group: &Group, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
     of_all(bertogna_cirinei::any_order_responses(tasks, group.m, &group.work(), effort), tasks)
@@ -194,13 +212,19 @@ fn groups(system: &System, (spread, rank): (Migration, Rank), entry: Duration) -
     queues.map(|(cores, places)| Group::new(system, cores, places, rank, entry)).collect()
 }
 
-pub(super) fn check(subject: &Subject, spread: Migration, rank: Rank, entry: Duration, check: &mut Check) {
+pub(super) fn check(
+    subject: &Subject,
+    (spread, rank): (Migration, Rank),
+    entry: Duration,
+    check: &mut Check,
+    wanted: &mut Wanted,
+) {
     for group in groups(subject.system, (spread, rank), entry) {
         match group.cores.iter().next() {
             Some(core) if group.m == 1 => {
-                one_core::one_core(subject, core, group.places, rank, entry.into(), check);
+                one_core::one_core(subject, (core, group.places), rank, entry.into(), check, wanted);
             }
-            _ => one_group(subject, &group, check),
+            _ => one_group(subject, &group, check, wanted),
         }
     }
 }
@@ -217,7 +241,7 @@ pub(super) fn summary(system: &System, spread: Migration, rank: Rank, check: &Ch
     format!("{spread} {} · {} of {} cores{tardy}", rank.label(), hundredths(u), system.cores)
 }
 
-fn one_group(subject: &Subject, group: &Group, check: &mut Check) {
+fn one_group(subject: &Subject, group: &Group, check: &mut Check, wanted: &mut Wanted) {
     let Group { places, tasks, .. } = group;
     let (mut chosen, mut why) = (Vec::new(), Vec::new());
     for (i, &n) in places.iter().enumerate() {
@@ -226,6 +250,10 @@ fn one_group(subject: &Subject, group: &Group, check: &mut Check) {
         chosen.push(tests.ok());
     }
     let found = best(&chosen, &mut |test| (test.bounds)(group, tasks, &mut Effort::default()));
+    wanted.explain(subject.system, places, |i| {
+        let (tests_of_it, found) = (chosen[i].as_ref()?, found[i]?);
+        declared::terms((group, tasks, i), tests_of_it, found, &mut Effort::default())
+    });
     let in_time = |n: usize| {
         let i = places.iter().position(|other| *other == n);
         let bound = i.and_then(|i| found[i]).and_then(|(bound, _)| bound);

@@ -17,6 +17,7 @@ mod changes;
 mod channels;
 mod covers;
 mod declared;
+mod explain;
 mod global;
 mod growth;
 mod mc2;
@@ -50,7 +51,9 @@ pub use slots::{slot_supplies, SlotSupply};
 use crate::effort::Effort;
 use crate::inflation::working_sets::WorkingSets;
 use crate::overhead;
+use crate::terms::{Source, Terms};
 use caches::BesideOthers;
+use explain::Wanted;
 use rank::Rank;
 use subject::Subject;
 use tactus_model::{Costs, Migration, Mixed, Policy, System, SystemRevision, TaskOrder};
@@ -66,14 +69,39 @@ pub fn check(system: &System, costs: &Costs) -> Check {
 /// Like the other costs it counts where the system asks for it.
 pub fn check_with_cache(system: &System, costs: &Costs, cache: CacheDelay) -> Check {
     if system.scheduling.changes.is_empty() && system.slots.is_empty() {
-        one_system(system, Features::NONE, costs, cache)
+        one_system(system, Features::NONE, (costs, cache), &mut Wanted::none())
     } else if !system.slots.is_empty() {
         // Nothing changes but what is in slots, whose servers are there.
-        changes::of_present(system, &|present| one_system(present, Features::NONE, costs, cache))
+        changes::of_present(system, &|present| one_system(present, Features::NONE, (costs, cache), &mut Wanted::none()))
     } else {
         let whole = Features::of(&[Feature::Reconfiguration]);
-        changes::check(system, &|revision| one_system(revision, whole, costs, cache))
+        changes::check(system, &|revision| one_system(revision, whole, (costs, cache), &mut Wanted::none()))
     }
+}
+
+/// What the bounds of these tasks add up from, by task: the check's own terms. Nothing where a task's test gives its bound by other means, where it has
+/// no bound, and where a system changes or has slots, of a task that is not there from the start.
+pub fn explain(system: &System, costs: &Costs, cache: CacheDelay, tasks: &[usize]) -> Vec<Option<Terms>> {
+    if system.scheduling.changes.is_empty() && system.slots.is_empty() {
+        let mut wanted = Wanted::of(tasks.to_vec());
+        let check = one_system(system, Features::NONE, (costs, cache), &mut wanted);
+        return wanted.all(&check);
+    }
+    let whole = match system.slots.is_empty() {
+        true => Features::of(&[Feature::Reconfiguration]),
+        false => Features::NONE,
+    };
+    let (present, places) = SystemRevision::first(system).present();
+    let mut wanted = Wanted::of((0..places.len()).filter(|i| tasks.contains(&places[*i])).collect());
+    let check = one_system(&present, whole, (costs, cache), &mut wanted);
+    let mut all = vec![None; system.tasks.len()];
+    for (found, n) in wanted.all(&check).into_iter().zip(&places) {
+        all[*n] = found.map(|mut terms| {
+            terms.renumber(|place| Source::Other(places[place]));
+            terms
+        });
+    }
+    all
 }
 
 /// All tests that the check may use, each with what it covers.
@@ -94,8 +122,8 @@ pub fn added_by_others(system: &System) -> Vec<Result<Duration, String>> {
     caches::added(system, CacheDelay::Geometry.working_sets(system).as_ref())
 }
 
-/// Judges a system that does not change. `whole`: features that it has as a stage of another one.
-fn one_system(system: &System, whole: Features, costs: &Costs, cache: CacheDelay) -> Check {
+/// Judges a system that does not change. `whole`: features that it has as a stage of another one; `wanted`: whose terms are written down.
+fn one_system(system: &System, whole: Features, (costs, cache): (&Costs, CacheDelay), wanted: &mut Wanted) -> Check {
     let sets = cache.working_sets(system);
     let beside = BesideOthers::of(system, sets.as_ref());
     let longest = cache.longest(sets.as_ref());
@@ -112,14 +140,14 @@ fn one_system(system: &System, whole: Features, costs: &Costs, cache: CacheDelay
     let subject = Subject::of(system, whole, &beside.unknown, entry);
     match arrangement {
         Arrangement::Mixed(scheme) => mixed::check(&subject, scheme, (entry, budgeted), &mut check),
-        Arrangement::Partitions => partitions::check(&subject, entry, &mut check),
+        Arrangement::Partitions => partitions::check(&subject, entry, &mut check, wanted),
         Arrangement::Mc2 => mc2::check(&subject, (entry, budgeted), &mut check),
-        Arrangement::Servers(root) => servers::check(&subject, root, (costs, longest), entry, &mut check),
+        Arrangement::Servers(root) => servers::check(&subject, root, (costs, longest), entry, &mut check, wanted),
         Arrangement::Cores(rank) => {
             let entry = entry_of_each(entry, system, costs, sets.as_ref());
-            one_core::check(&subject, rank, entry, &mut check);
+            one_core::check(&subject, rank, entry, &mut check, wanted);
         }
-        Arrangement::Shared(spread, rank) => global::check(&subject, spread, rank, entry, &mut check),
+        Arrangement::Shared(spread, rank) => global::check(&subject, (spread, rank), entry, &mut check, wanted),
     }
     assumptions::note(declared, &mut check);
     chains::check(system, &mut check);
@@ -214,7 +242,7 @@ pub fn sensitivity_with_cache(system: &System, costs: &Costs, cache: CacheDelay,
 /// As [`sensitivity_with_cache`], of a system whose tasks are all there.
 fn growth_of_present(system: &System, costs: &Costs, cache: CacheDelay, effort: Effort) -> Vec<Growth> {
     let mut growth = vec![Growth::Unknown; system.tasks.len()];
-    let found = one_system(system, Features::NONE, costs, cache);
+    let found = one_system(system, Features::NONE, (costs, cache), &mut Wanted::none());
     let sets = cache.working_sets(system);
     let beside = BesideOthers::of(system, sets.as_ref());
     let (system, sets) = (beside.longer.as_ref().unwrap_or(system), sets.as_ref());

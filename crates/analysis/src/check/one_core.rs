@@ -1,12 +1,14 @@
 //! One core by itself, with any order of its jobs.
 
+mod terms;
 mod tests;
 
 pub(crate) use tests::ALL;
 
 use super::assumed::plain;
 use super::ceilings::Ceilings;
-use super::declared::{all_in_time, best, choose, responses, Answers, Test};
+use super::declared::{self, all_in_time, best, choose, responses, Answers, Test};
+use super::explain::Wanted;
 use super::growth::{self, Growth, SearchBudget};
 use super::orders::{Queue, Responses};
 use super::rank::{self, Rank};
@@ -25,9 +27,9 @@ use tactus_model::{Migration, System};
 use tactus_task::Bound;
 use tactus_time::{CoreId, Duration};
 
-pub(super) fn check(subject: &Subject, rank: Rank, entry: Entry, check: &mut Check) {
+pub(super) fn check(subject: &Subject, rank: Rank, entry: Entry, check: &mut Check, wanted: &mut Wanted) {
     for (cores, places) in rank::queues(subject.system, Migration::Partitioned) {
-        one_core(subject, cores.iter().next().unwrap_or_default(), places, rank, entry, check);
+        one_core(subject, (cores.iter().next().unwrap_or_default(), places), rank, entry, check, wanted);
     }
 }
 
@@ -193,11 +195,11 @@ pub(super) fn growth_on(
 
 pub(super) fn one_core(
     subject: &Subject,
-    core: CoreId,
-    places: Vec<usize>,
+    (core, places): (CoreId, Vec<usize>),
     rank: Rank,
     entry: Entry,
     check: &mut Check,
+    wanted: &mut Wanted,
 ) {
     let system = subject.system;
     let one = Core::of(system, places, rank, entry);
@@ -213,6 +215,10 @@ pub(super) fn one_core(
         let response = i.and_then(|i| found[i]).and_then(|(bound, _)| bound);
         matches!(response, Some(Bound::Response(r)) if r <= system.tasks[n].deadline)
     };
+    wanted.explain(system, &one.places, |i| {
+        let (tests, found) = (chosen[i].as_ref()?, found[i]?);
+        declared::terms((&one, &one.tasks, i), tests, found, &mut effort.clone())
+    });
     let work = one.work();
     let mut first_failure = true;
     for (i, &n) in one.places.iter().enumerate() {

@@ -3,6 +3,7 @@
 use crate::effort::Effort;
 use crate::reservation::charge::Work;
 use crate::task::{Sporadic, Withheld};
+use crate::terms::{Source, Terms};
 use crate::uniprocessor::edf_demand::Demand;
 use crate::uniprocessor::round_robin::Turn;
 use crate::uniprocessor::{any_order, edf_demand, edf_response, fifo, fixed_priority, laxity, round_robin};
@@ -67,6 +68,83 @@ pub(super) fn fits(Queue { tasks, work, withheld, .. }: Queue, effort: &mut Effo
     edf_demand::schedulable(tasks, work.entry, withheld, effort) == Demand::Fits
 }
 
+pub(super) fn fixed_terms(Queue { tasks, work, withheld, .. }: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    fixed_priority::terms(&tasks[i], &tasks[..i], work.entry, withheld, effort)
+}
+
+pub(super) fn deadlines_terms(
+    Queue { tasks, work, withheld, .. }: Queue,
+    i: usize,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    edf_response::terms(tasks, i, work.entry, withheld, effort)
+}
+
+pub(super) fn demand_terms(Queue { tasks, work, withheld, .. }: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    edf_demand::terms(tasks, i, work.entry, withheld, effort)
+}
+
+/// Those of the order's own equation or of the busy period, whichever gives the bound.
+fn lesser(one: Option<Terms>, other: Option<Terms>) -> Option<Terms> {
+    [one, other].into_iter().flatten().min_by_key(Terms::sum)
+}
+
+fn busy_terms(Queue { tasks, work, withheld, .. }: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    any_order::terms(tasks, i, work.entry, withheld, effort)
+}
+
+pub(super) fn first_come_terms(queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = fifo::terms(tasks, i, work.entry, withheld, &mut effort.clone());
+    lesser(own, busy_terms(queue, i, effort))
+}
+
+/// Of turns, the equation's own terms are not told.
+pub(super) fn turns_terms(queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    busy_terms(queue, i, effort)
+}
+
+pub(super) fn turns_among_equals_terms(queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let places = rivals_of(queue, i);
+    let others: Vec<Sporadic> = places.iter().map(|other| tasks[*other]).collect();
+    let mut terms = fixed_priority::terms(&tasks[i], &others, work.entry, withheld, effort)?;
+    terms.renumber(|j| Source::Other(places[j]));
+    Some(terms)
+}
+
+pub(super) fn laxity_at_release_terms(queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = laxity::terms_at_release(tasks, i, &assumed(queue), work.entry, withheld, &mut effort.clone());
+    lesser(own, busy_terms(queue, i, effort))
+}
+
+pub(super) fn least_laxity_terms(queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    let Queue { tasks, work, withheld, .. } = queue;
+    let own = laxity::terms_looked_at_again(tasks, i, &assumed(queue), work.entry, withheld, &mut effort.clone());
+    lesser(own, busy_terms(queue, i, effort))
+}
+
+/// The terms of a response by an order: that of [`by`].
+pub(super) fn terms_by(order: TaskOrder, queue: Queue, i: usize, effort: &mut Effort) -> Option<Terms> {
+    match order.basis() {
+        OrderBasis::Kept(_) => fixed_terms(queue, i, effort),
+        OrderBasis::Deadline => {
+            let exact = deadlines(queue, &mut effort.clone()).iter().all(Option::is_some);
+            if exact {
+                deadlines_terms(queue, i, effort)
+            } else {
+                demand_terms(queue, i, effort)
+            }
+        }
+        OrderBasis::Release => first_come_terms(queue, i, effort),
+        OrderBasis::Turns => turns_terms(queue, i, effort),
+        OrderBasis::PrioritiesWithTurns => turns_among_equals_terms(queue, i, effort),
+        OrderBasis::LaxityAtRelease => laxity_at_release_terms(queue, i, effort),
+        OrderBasis::Laxity => least_laxity_terms(queue, i, effort),
+    }
+}
+
 pub(super) fn first_come(queue: Queue, effort: &mut Effort) -> Responses {
     let Queue { tasks, work, withheld, .. } = queue;
     let own = fifo::response(tasks, work.entry, withheld, &mut effort.clone());
@@ -82,11 +160,15 @@ pub(super) fn turns(queue: Queue, effort: &mut Effort) -> Responses {
 
 /// Whoever of equal ones goes first, a job ends when there was time for all that it and they and more urgent ones ask for.
 pub(super) fn turns_among_equals(queue: Queue, effort: &mut Effort) -> Responses {
-    let Queue { tasks, work, withheld, rivals, .. } = queue;
-    let others =
-        |i: usize| -> Vec<Sporadic> { (0..rivals[i]).filter(|other| *other != i).map(|other| tasks[other]).collect() };
+    let Queue { tasks, work, withheld, .. } = queue;
+    let others = |i: usize| -> Vec<Sporadic> { rivals_of(queue, i).into_iter().map(|other| tasks[other]).collect() };
     let one = |i: usize| fixed_priority::response(&tasks[i], &others(i), work.entry, withheld, effort);
     (0..tasks.len()).map(one).collect()
+}
+
+/// The places of those that are before the i-th task or take turns with it.
+fn rivals_of(Queue { rivals, .. }: Queue, i: usize) -> Vec<usize> {
+    (0..rivals[i]).filter(|other| *other != i).collect()
 }
 
 pub(super) fn laxity_at_release(queue: Queue, effort: &mut Effort) -> Responses {

@@ -11,6 +11,7 @@
 use super::assumed::plain;
 use super::covers::{one, FIXED, SPORADIC};
 use super::declared::{self, Declared};
+use super::explain::Wanted;
 use super::growth::{self, Growth, SearchBudget};
 use super::orders::{self, Queue, Responses};
 use super::rank::Rank;
@@ -24,6 +25,7 @@ use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::reservation::windows::WindowTable;
 use crate::task::{Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::fixed_priority;
 use tactus_model::{Release, Server, System};
 use tactus_task::{Bound, Feature, Features};
@@ -71,14 +73,14 @@ pub(crate) const ALL: &[Declared] = &{
     all
 };
 
-pub(super) fn check(subject: &Subject, entry: Duration, check: &mut Check) {
+pub(super) fn check(subject: &Subject, entry: Duration, check: &mut Check, wanted: &mut Wanted) {
     let system = subject.system;
     for core in (0..system.cores).map(|core| CoreId(core as u8)) {
         let bounds = Bounds::of(system, core);
         for partition in on(system, core) {
             absent(system, partition, core, check);
             if let Some(inside) = Inside::of(system, partition, core, entry) {
-                inside.judge(subject, &bounds, check);
+                inside.judge(subject, &bounds, check, wanted);
             }
         }
     }
@@ -184,6 +186,12 @@ impl Withheld for Within<'_> {
         let gone = window.saturating_sub(self.0.least(window));
         gone.checked_add(self.1.at_most(window)).unwrap_or(Duration::MAX)
     }
+
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        let gone = window.saturating_sub(self.0.least(window));
+        let supply = Term::once(Source::Supply, i128::from(gone.as_nanos()));
+        std::iter::once(supply).chain(self.1.terms(window)).collect()
+    }
 }
 
 impl<'s> Inside<'s> {
@@ -282,6 +290,19 @@ impl<'s> Inside<'s> {
         )
     }
 
+    /// What the i-th response adds up from.
+    fn terms(&self, i: usize, work: &Work, mut effort: Effort) -> Option<Terms> {
+        let tasks = &self.tasks[..];
+        if let Rank::Fixed(_) = self.rank {
+            let within = Within(&self.tables[i], work);
+            return fixed_priority::terms(&tasks[i], &tasks[..i], work.entry, &within, &mut effort);
+        }
+        let (quantum, completion) = (self.server.quantum, work.completion);
+        let (rivals, withheld) = (&self.rank.rivals(self.system, &self.places), &Within(&self.tables[0], work));
+        let queue = Queue { tasks, quantum, completion, rivals, work, withheld };
+        orders::terms_by(self.server.order, queue, i, &mut effort)
+    }
+
     /// Why no test covers the i-th task, if none does.
     fn uncovered(&self, subject: &Subject, i: usize) -> Option<String> {
         let n = self.places[i];
@@ -294,10 +315,11 @@ impl<'s> Inside<'s> {
         (0..tasks.len()).all(|i| met(i) || self.uncovered(subject, i).is_some())
     }
 
-    fn judge(&self, subject: &Subject, bounds: &Bounds, check: &mut Check) {
+    fn judge(&self, subject: &Subject, bounds: &Bounds, check: &mut Check, wanted: &mut Wanted) {
         let work = self.work(bounds);
         let effort = Effort::of_core(self.system.cores);
         let (responses, by) = self.responses(&self.tasks, &work, effort);
+        wanted.explain(self.system, &self.places, |i| self.terms(i, &work, effort));
         let (time, frame) = self.table.share();
         let name = &self.server.name;
         let mut advised = false;

@@ -41,24 +41,52 @@ pub(super) fn added_beside(system: &System, n: usize, ceilings: Option<&Ceilings
     added(system, n, entry).checked_add(blocked).unwrap_or(Duration::MAX)
 }
 
+/// The response of one of these tasks.
+type Response<'r> = &'r mut dyn FnMut(&[Sporadic], usize) -> Option<Duration>;
+
 /// The responses under fixed priorities on one core, the most urgent first. `waits` is how long jobs of each task wait in all; `response`
 /// gives that of one of these tasks.
-pub(super) fn by_priorities(
+pub(super) fn by_priorities(tasks: &[Sporadic], waits: &[Duration], response: Response) -> Responses {
+    let mut responses = Vec::new();
+    each(tasks, waits, response, &mut |found, _| responses.push(found));
+    responses
+}
+
+/// The tasks as the bound of the i-th one takes them: with waits as execution, or as jitter of others.
+pub(super) fn as_counted(tasks: &[Sporadic], waits: &[Duration], i: usize, response: Response) -> Vec<Sporadic> {
+    let (mut counted, mut place) = (Vec::new(), 0);
+    each(tasks, waits, response, &mut |_, set| {
+        if place == i {
+            counted = set.to_vec();
+        }
+        place += 1;
+    });
+    counted
+}
+
+/// Shows the response of each task, and the tasks with which it was found.
+fn each(
     tasks: &[Sporadic],
     waits: &[Duration],
-    response: &mut dyn FnMut(&[Sporadic], usize) -> Option<Duration>,
-) -> Responses {
+    response: Response,
+    show: &mut dyn FnMut(Option<Duration>, &[Sporadic]),
+) {
     // What less urgent tasks see of the more urgent ones; nothing if one of those may be late.
     let mut seen: Option<Vec<Sporadic>> = Some(Vec::new());
-    let mut responses = Vec::new();
     for (i, task) in tasks.iter().enumerate() {
         let as_execution = response(tasks, i);
-        let as_jitter = seen.as_ref().and_then(|seen| {
-            let beside: Vec<Sporadic> = seen.iter().chain(&tasks[i..]).copied().collect();
-            response(&beside, i)
-        });
-        let response = as_execution.into_iter().chain(as_jitter).min();
-        responses.push(response);
+        let beside = seen.as_ref().map(|seen| seen.iter().chain(&tasks[i..]).copied().collect::<Vec<Sporadic>>());
+        let as_jitter = beside.as_ref().and_then(|beside| response(beside, i));
+        let response = match (as_execution, as_jitter, &beside) {
+            (execution, Some(jitter), Some(beside)) if execution.is_none_or(|execution| jitter < execution) => {
+                show(Some(jitter), beside);
+                Some(jitter)
+            }
+            (execution, ..) => {
+                show(execution, tasks);
+                execution
+            }
+        };
         seen = seen.filter(|_| response.is_some_and(|r| r <= task.period)).map(|mut seen| {
             let execution = task.execution.saturating_sub(waits[i]);
             let bunched = response.unwrap_or_default().saturating_sub(execution);
@@ -67,5 +95,4 @@ pub(super) fn by_priorities(
             seen
         });
     }
-    responses
 }

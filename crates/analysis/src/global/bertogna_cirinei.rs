@@ -19,7 +19,8 @@
 //! One term is ours: `withheld(Rₖ)`, what the system's own work may cost a job in a window, added to Rₖ.
 
 use crate::effort::Effort;
-use crate::task::{ceil_div, floor_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, floor_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use tactus_time::Duration;
 
 /// Work of τᵢ in any window of length `l`, given that its jobs end `slack` before their deadlines.
@@ -104,6 +105,15 @@ fn least_cap(most: &mut [i128], m: i128, p: i128, cap: i128) -> i128 {
     cap.max(floor_div(below + m * p, m) + 1)
 }
 
+/// The terms of a response r that the equation has given. Others are counted by their places among `others`.
+fn terms(k: &Sporadic, others: &[Other], m: usize, platform: &dyn Withheld, r: i128) -> Terms {
+    let cap = r - k.c() + 1;
+    let one = |(i, it): (usize, &Other)| Term::once(Source::Other(i), it.in_a_window(r, cap).min(cap));
+    let own = Term::once(Source::Own, k.c());
+    let all = others.iter().enumerate().map(one).chain([own]).chain(withheld_terms(platform, r));
+    Terms { cores: m as u64, ..Terms::response(r, all.collect()) }
+}
+
 fn constrained(τ: &Sporadic) -> bool {
     τ.deadline <= τ.period && τ.jitter.is_zero()
 }
@@ -117,7 +127,27 @@ pub fn edf_responses(
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
-    iterated(tasks, (m, true), pinned, platform, effort)
+    iterated(tasks, (m, true), pinned, (platform, &mut |_, _, _| {}), effort)
+}
+
+/// The terms of the i-th task's bound: of [`edf_responses`] without what is pinned, or of [`any_order_responses`].
+pub fn terms_iterated(
+    tasks: &[Sporadic],
+    (m, edf): (usize, bool),
+    i: usize,
+    platform: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let mut found = None;
+    let mut better = |k: usize, others: &[Other], r: i128| {
+        if k == i {
+            let mut own = terms(&tasks[k], others, m, platform, r);
+            own.renumber(|other| Source::Other(if other < k { other } else { other + 1 }));
+            found = Some(own);
+        }
+    };
+    iterated(tasks, (m, edf), &[], (platform, &mut better), effort);
+    found
 }
 
 /// Bounds under any global order that leaves no processor idle beside waiting work: every other task may interfere (the paper's
@@ -128,14 +158,17 @@ pub fn any_order_responses(
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
-    iterated(tasks, (m, false), &[], platform, effort)
+    iterated(tasks, (m, false), &[], (platform, &mut |_, _, _| {}), effort)
 }
+
+/// Whoever is shown each better response: of which task, beside which others.
+type Shown<'s> = &'s mut dyn FnMut(usize, &[Other], i128);
 
 fn iterated(
     tasks: &[Sporadic],
     (m, edf): (usize, bool),
     pinned: &[&dyn Withheld],
-    platform: &dyn Withheld,
+    (platform, better): (&dyn Withheld, Shown),
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
     let mut found: Vec<Option<i128>> = vec![None; tasks.len()];
@@ -153,7 +186,10 @@ fn iterated(
             let others: Vec<Other> = (0..tasks.len()).filter(|&i| i != k).map(other).collect();
             if let Some(r) = response(&tasks[k], &others, m, pinned, platform, effort) {
                 changed |= found[k] != Some(r);
-                found[k] = Some(found[k].map_or(r, |old| old.min(r)));
+                if found[k].is_none_or(|old| r < old) {
+                    better(k, &others, r);
+                    found[k] = Some(r);
+                }
             }
         }
         if !changed {
@@ -171,8 +207,35 @@ pub fn fixed_priority_responses(
     platform: &dyn Withheld,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
+    by_priority(tasks, m, (platform, &mut |_, _, _| {}), effort)
+}
+
+/// The terms of the i-th task's bound of [`fixed_priority_responses`].
+pub fn terms_by_priority(
+    tasks: &[Sporadic],
+    m: usize,
+    i: usize,
+    platform: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let mut found = None;
+    let mut shown = |k: usize, others: &[Other], r: i128| {
+        if k == i {
+            found = Some(terms(&tasks[k], others, m, platform, r));
+        }
+    };
+    by_priority(&tasks[..=i], m, (platform, &mut shown), effort);
+    found
+}
+
+fn by_priority(
+    tasks: &[Sporadic],
+    m: usize,
+    (platform, shown): (&dyn Withheld, Shown),
+    effort: &mut Effort,
+) -> Vec<Option<Duration>> {
     let mut found: Vec<Option<Duration>> = Vec::with_capacity(tasks.len());
-    for τ in tasks {
+    for (k, τ) in tasks.iter().enumerate() {
         let other = |(τ, r): (_, &Option<Duration>)| {
             let slack = Sporadic::d(τ) - i128::from(r.as_ref()?.as_nanos());
             Some(Other { τ, slack, most: i128::MAX })
@@ -180,7 +243,11 @@ pub fn fixed_priority_responses(
         let above: Option<Vec<Other>> = tasks.iter().zip(&found).map(other).collect();
         let r = match above {
             Some(above) if constrained(τ) && above.iter().all(|it| constrained(it.τ)) => {
-                response(τ, &above, m, &[], platform, effort).map(to_duration)
+                let r = response(τ, &above, m, &[], platform, effort);
+                if let Some(r) = r {
+                    shown(k, &above, r);
+                }
+                r.map(to_duration)
             }
             _ => None,
         };

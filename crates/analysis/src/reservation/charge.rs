@@ -10,6 +10,7 @@
 
 use crate::arrivals::Instants;
 use crate::task::Withheld;
+use crate::terms::{Source, Term};
 use tactus_time::Duration;
 
 /// The system's own work on one core, or on several that share queues.
@@ -59,6 +60,11 @@ impl Work<'_> {
     }
 }
 
+/// How often what comes once in each `period` comes in a window at most.
+fn times_in(window: Duration, period: Duration) -> u64 {
+    window.as_nanos().div_ceil(period.as_nanos().max(1)).saturating_add(1)
+}
+
 fn times(cost: Duration, n: usize) -> Duration {
     cost.checked_mul(n as u64).unwrap_or(Duration::MAX)
 }
@@ -68,12 +74,19 @@ impl Withheld for Work<'_> {
         if window.is_zero() || self.is_none() {
             return Duration::ZERO;
         }
-        let w = window.as_nanos();
         let releases = self.instants.map_or(0, |(i, cost)| i.most_in(window).saturating_mul(cost.as_nanos()));
-        let one = |(cost, p): &(Duration, Duration)| {
-            cost.as_nanos().saturating_mul(w.div_ceil(p.as_nanos().max(1)).saturating_add(1))
-        };
+        let one = |(cost, p): &(Duration, Duration)| cost.as_nanos().saturating_mul(times_in(window, *p));
         Duration::from_nanos(self.recurring.iter().map(one).fold(releases, u64::saturating_add))
+    }
+
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        if window.is_zero() || self.is_none() {
+            return Vec::new();
+        }
+        let term = |source, times, each| Term { source, times, each, added: Duration::ZERO };
+        let releases = self.instants.map(|(i, cost)| term(Source::Releases, i.most_in(window), cost));
+        let recurring = self.recurring.iter().map(|(cost, p)| term(Source::Recurring, times_in(window, *p), *cost));
+        releases.into_iter().chain(recurring).collect()
     }
 }
 

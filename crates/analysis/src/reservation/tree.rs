@@ -23,6 +23,7 @@ use crate::reservation::charge::Work;
 use crate::reservation::local::Local;
 use crate::reservation::supply::{Recurring, Server, Supply};
 use crate::task::{Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use tactus_task::{ServerKind, MOST_LOOKS};
 use tactus_time::Duration;
 
@@ -134,6 +135,28 @@ pub fn judge_with(root: &Scheduler, supply: &dyn Supply, work: &Work, effort: &m
     verdicts
 }
 
+/// The terms of the response of the node at a path beneath a scheduler by fixed priorities; others are counted by their places among its
+/// children.
+pub fn terms(root: &Scheduler, supply: &dyn Supply, work: &Work, path: &[usize], effort: &mut Effort) -> Option<Terms> {
+    let (last, around) = path.split_last()?;
+    let mut scheduler = root;
+    for place in around {
+        let Node::Server(_, inner) = scheduler.children.get(*place)? else { return None };
+        scheduler = inner;
+    }
+    let verdicts = judge_with(root, supply, work, &mut effort.clone());
+    let own = verdicts.iter().find(|verdict| verdict.path == around).and_then(|verdict| verdict.supply);
+    let supply: &dyn Supply = match (around, &own) {
+        ([], _) => supply,
+        (_, Some(own)) => own,
+        (_, None) => return None,
+    };
+    match scheduler.policy {
+        Local::FixedPriority => priority::terms(scheduler, *last, supply, work, effort),
+        Local::EarliestDeadline => None,
+    }
+}
+
 /// How a child is counted among its peers, without jitter: jobs with their completion, budgets with what they overrun.
 fn as_task(node: &Node, work: &Work) -> Sporadic {
     match node {
@@ -203,6 +226,12 @@ struct Within<'a> {
 impl Withheld for Within<'_> {
     fn at_most(&self, window: Duration) -> Duration {
         plus(window.saturating_sub(self.supply.least(window)), self.work.at_most(window))
+    }
+
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        let gone = window.saturating_sub(self.supply.least(window));
+        let supply = Term::once(Source::Supply, i128::from(gone.as_nanos()));
+        std::iter::once(supply).chain(self.work.terms(window)).collect()
     }
 }
 

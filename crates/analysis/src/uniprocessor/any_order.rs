@@ -4,7 +4,8 @@
 //! is longer than the longest busy period (Lehoczky 1990). Met by the job that the order always puts last.
 
 use crate::effort::Effort;
-use crate::task::{to_duration, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use tactus_time::Duration;
 
 /// The bound for every task. `None` where the busy period does not end or the effort did not do.
@@ -17,6 +18,26 @@ pub fn response(
     let jitter = tasks.iter().map(|τ| τ.jitter).max().unwrap_or(Duration::ZERO);
     let l = super::busy_period(tasks, i128::from(blocking.as_nanos()), processor, effort)?;
     to_duration(l).checked_add(jitter)
+}
+
+/// The terms of [`response`] as a bound of the i-th task.
+pub fn terms(
+    tasks: &[Sporadic],
+    i: usize,
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let l = super::busy_period(tasks, i128::from(blocking.as_nanos()), processor, effort)?;
+    let jobs = tasks.iter().enumerate().map(|(j, τ)| {
+        let source = if j == i { Source::Own } else { Source::Other(j) };
+        Term::new(source, ceil_div(l + τ.j(), τ.t()), τ.c())
+    });
+    let more = [
+        Term::once(Source::Blocking(None), i128::from(blocking.as_nanos())),
+        Term::once(Source::Jitter, tasks.iter().map(Sporadic::j).max().unwrap_or(0)),
+    ];
+    Some(Terms::response(l, jobs.chain(more).chain(withheld_terms(processor, l)).collect()))
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@
 //! busy period, where Nᵢ(t) jobs arrive and are due within t: those with δᵢ(n) + Dᵢ ≤ t.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::overloaded;
 use tactus_time::Duration;
 
@@ -62,11 +63,42 @@ pub fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    let (response, ..) = worst(task, higher, blocking, processor, effort)?;
+    Some(to_duration(response))
+}
+
+/// The terms of [`response`]; tasks are counted by their places in `higher`.
+pub fn terms(
+    task: &Bursty,
+    higher: &[Bursty],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let (_, q, w) = worst(task, higher, blocking, processor, effort)?;
+    let own = [
+        Term::new(Source::Own, q + 1, task.task.c()),
+        Term::once(Source::Blocking(None), i128::from(blocking.as_nanos())),
+        Term::once(Source::Arrival, task.least_until(q)),
+    ];
+    let others = higher.iter().enumerate();
+    let others = others.map(|(j, it)| Term::new(Source::Other(j), it.most_in(w), it.task.c()));
+    Some(Terms::response(w, own.into_iter().chain(others).chain(withheld_terms(processor, w)).collect()))
+}
+
+/// The longest response, the job q that has it, and its window w(q).
+fn worst(
+    task: &Bursty,
+    higher: &[Bursty],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<(i128, i128, i128)> {
     if overloaded(higher.iter().chain([task]).map(|it| &it.task)) {
         return None;
     }
     let b = i128::from(blocking.as_nanos());
-    let (mut worst, mut w) = (0, b);
+    let (mut worst, mut w) = ((0, 0, b), b);
     for q in 0.. {
         let own = (q + 1) * task.task.c();
         w += task.task.c();
@@ -81,12 +113,12 @@ pub fn response(
             }
             w = next;
         }
-        worst = worst.max(w - task.least_until(q));
+        worst = worst.max((w - task.least_until(q), q, w));
         if w <= task.least_until(q + 1) {
             break;
         }
     }
-    Some(to_duration(worst))
+    Some(worst)
 }
 
 /// Whether every deadline is met under EDF; nothing if the effort did not do.

@@ -10,7 +10,8 @@
 //! test is then sufficient. Only deadlines are looked at, since nothing has to be finished in between.
 
 use crate::effort::Effort;
-use crate::task::{to_duration, withheld, Sporadic, Withheld};
+use crate::task::{to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
@@ -50,8 +51,64 @@ pub fn schedulable(tasks: &[Sporadic], blocking: Duration, processor: &dyn Withh
     at_deadlines(tasks, l, effort, h)
 }
 
+/// The terms of the demand in the window with the least room, of those that the search for the i-th task's bound looks at. `None` where it looks at
+/// none, or not all fit.
+pub fn terms(
+    tasks: &[Sporadic],
+    i: usize,
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let b = i128::from(blocking.as_nanos());
+    let l = busy_period(tasks, b, processor, effort)?;
+    let mut tightest = Tightest::default();
+    let h = |t: i128| b + tasks.iter().map(|τ| jobs_due(τ, t) * τ.c()).sum::<i128>() + withheld(processor, t);
+    let found = at_deadlines(tasks, l, effort, |t| tightest.looked_at(t, h(t)));
+    let t = tightest.window().filter(|_| found == Demand::Fits)?;
+    Some(terms_of_window((tasks, i), t, [Term::once(Source::Blocking(None), b)], processor))
+}
+
+/// What a window's demand adds up from.
+pub(crate) fn terms_of_window(
+    (tasks, i): (&[Sporadic], usize),
+    t: i128,
+    blocking: impl IntoIterator<Item = Term>,
+    processor: &dyn Withheld,
+) -> Terms {
+    let jobs = tasks.iter().enumerate().map(|(j, τ)| {
+        let source = if j == i { Source::Own } else { Source::Other(j) };
+        Term::new(source, jobs_due(τ, t), τ.c())
+    });
+    Terms::demand(t, jobs.chain(blocking).chain(withheld_terms(processor, t)).collect())
+}
+
+/// The window with the least room that a search has looked at.
+#[derive(Default)]
+pub(crate) struct Tightest(Option<(i128, i128)>);
+
+impl Tightest {
+    /// Takes a look at a window, and gives its demand back.
+    pub(crate) fn looked_at(&mut self, window: i128, demand: i128) -> i128 {
+        let room = window - demand;
+        if self.0.is_none_or(|(least, _)| room < least) {
+            self.0 = Some((room, window));
+        }
+        demand
+    }
+    /// Its length.
+    pub(crate) fn window(&self) -> Option<i128> {
+        self.0.map(|(_, window)| window)
+    }
+}
+
 /// Whether the demand h(t) fits into each window t that ends at a deadline and is no longer than `longest`, the last ones first.
-pub(super) fn at_deadlines(tasks: &[Sporadic], longest: i128, effort: &mut Effort, h: impl Fn(i128) -> i128) -> Demand {
+pub(super) fn at_deadlines(
+    tasks: &[Sporadic],
+    longest: i128,
+    effort: &mut Effort,
+    mut h: impl FnMut(i128) -> i128,
+) -> Demand {
     let mut before = longest + 1;
     loop {
         if !effort.spend(2 * tasks.len()) {

@@ -20,7 +20,8 @@
 //! Assumptions as for [`crate::uniprocessor::edf_demand`]; deadlines may be longer or shorter than periods.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::busy_period;
 use tactus_time::Duration;
 
@@ -34,6 +35,78 @@ pub fn responses(
     let b = i128::from(blocking.as_nanos());
     let l = busy_period(tasks, b, processor, effort)?;
     (0..tasks.len()).map(|i| response(tasks, i, b, (&[], l), processor, effort)).collect()
+}
+
+/// The terms of the response of the i-th task.
+pub fn terms(
+    tasks: &[Sporadic],
+    i: usize,
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let b = i128::from(blocking.as_nanos());
+    let l = busy_period(tasks, b, processor, effort)?;
+    let worst = worst(tasks, i, b, (&[], l), processor, effort)?;
+    Some(worst.terms(tasks, i, b, withheld_terms(processor, worst.finish).into_iter()))
+}
+
+/// The job whose response is longest.
+pub(crate) struct Worst {
+    /// L − a.
+    pub response: i128,
+    /// a: its arrival after the start of the busy period.
+    pub arrival: i128,
+    /// L: its end.
+    pub finish: i128,
+}
+
+impl Worst {
+    /// Takes a job that arrives at `a` and ends at `finish`, if its response is longer.
+    pub(crate) fn at(&mut self, a: i128, finish: i128) {
+        // The same response, if found with the arrival itself, is the one whose terms are known.
+        if finish - a >= self.response {
+            *self = Worst { response: finish - a, arrival: a, finish };
+        }
+    }
+
+    /// How many jobs of each task count, by its place; of the task itself too.
+    pub(crate) fn jobs<'w>(&'w self, tasks: &'w [Sporadic], i: usize) -> impl Iterator<Item = (usize, i128)> + 'w {
+        let own = &tasks[i];
+        tasks.iter().enumerate().map(move |(j, τ)| match j == i {
+            true => (j, 1 + (self.arrival + own.j()).div_euclid(own.t())),
+            false => (j, jobs_before(own, τ, self.arrival, self.finish)),
+        })
+    }
+
+    /// What its response adds up from, with what else takes time in its window.
+    pub(crate) fn terms(
+        &self,
+        tasks: &[Sporadic],
+        i: usize,
+        blocking: i128,
+        more: impl Iterator<Item = Term>,
+    ) -> Terms {
+        let jobs = self.jobs(tasks, i).map(|(j, jobs)| match j == i {
+            true => Term::new(Source::Own, jobs, tasks[j].c()),
+            false => Term::new(Source::Other(j), jobs, tasks[j].c()),
+        });
+        // The first job to try arrives J before the start.
+        let moved = match self.arrival < 0 {
+            true => Term::once(Source::Jitter, -self.arrival),
+            false => Term::once(Source::Arrival, self.arrival),
+        };
+        let all = jobs.chain([Term::once(Source::Blocking(None), blocking), moved]);
+        Terms::response(self.finish, all.chain(more).collect())
+    }
+}
+
+/// How many jobs of another task go before a job that arrives at `a` and ends at `finish`.
+pub(crate) fn jobs_before(own: &Sporadic, τ: &Sporadic, a: i128, finish: i128) -> i128 {
+    match a + own.d() - τ.d() + τ.j() {
+        reach if reach >= 0 => ceil_div(finish + τ.j(), τ.t()).min(1 + reach / τ.t()),
+        _ => 0,
+    }
 }
 
 /// The same beside work that runs ahead; no arrival after `longest` counts.
@@ -88,8 +161,19 @@ fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    Some(to_duration(worst(tasks, i, b, (lines, l), processor, effort)?.response))
+}
+
+fn worst(
+    tasks: &[Sporadic],
+    i: usize,
+    b: i128,
+    (lines, l): (&[Line], i128),
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Worst> {
     let own = &tasks[i];
-    let mut worst = b + own.c() + own.j();
+    let mut worst = Worst { response: b + own.c() + own.j(), arrival: -own.j(), finish: b + own.c() };
     let mut finish = (b + own.c()).max(1);
     let mut arrivals = arrivals_to_try(tasks, own, l, effort)?;
     for line in lines {
@@ -111,9 +195,8 @@ fn response(
             }
             let mut next = b + jobs * own.c() + due + withheld(processor, finish);
             for (j, τ) in tasks.iter().enumerate() {
-                let reach = a + own.d() - τ.d() + τ.j();
-                if j != i && reach >= 0 {
-                    next += ceil_div(finish + τ.j(), τ.t()).min(1 + reach / τ.t()) * τ.c();
+                if j != i {
+                    next += jobs_before(own, τ, a, finish) * τ.c();
                 }
             }
             if next <= finish {
@@ -121,9 +204,9 @@ fn response(
             }
             finish = next;
         }
-        worst = worst.max(finish - a);
+        worst.at(a, finish);
     }
-    Some(to_duration(worst))
+    Some(worst)
 }
 
 /// The arrivals a at which Lᵢ(a) − a can be largest, ascending.

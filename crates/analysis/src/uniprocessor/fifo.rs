@@ -12,7 +12,8 @@
 //! Assumes independent tasks without jitter.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{to_duration, withheld, Sporadic, Withheld};
+use crate::task::{to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::busy_period;
 use tactus_time::Duration;
 
@@ -23,6 +24,39 @@ pub fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    let (response, ..) = worst(tasks, blocking, processor, effort)?;
+    Some(to_duration(response))
+}
+
+/// The terms of [`response`] as a bound of the i-th task.
+pub fn terms(
+    tasks: &[Sporadic],
+    i: usize,
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let (_, a, finish) = worst(tasks, blocking, processor, effort)?;
+    let jobs = tasks.iter().enumerate().map(|(j, τ)| {
+        let source = if j == i { Source::Own } else { Source::Other(j) };
+        Term::new(source, jobs_until(τ, a), τ.c())
+    });
+    let more = [Term::once(Source::Blocking(None), i128::from(blocking.as_nanos())), Term::once(Source::Arrival, a)];
+    Some(Terms::response(finish, jobs.chain(more).chain(withheld_terms(processor, finish)).collect()))
+}
+
+/// How many jobs arrive until a.
+fn jobs_until(τ: &Sporadic, a: i128) -> i128 {
+    1 + a / τ.t()
+}
+
+/// The longest response, the arrival that has it, and its end.
+fn worst(
+    tasks: &[Sporadic],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<(i128, i128, i128)> {
     if tasks.iter().any(|τ| !τ.jitter.is_zero()) {
         return None;
     }
@@ -37,9 +71,9 @@ pub fn response(
     }
     arrivals.sort_unstable();
     arrivals.dedup();
-    let (mut worst, mut finish) = (0, b);
+    let (mut worst, mut finish) = ((0, 0, b), b);
     for a in arrivals {
-        let asked: i128 = b + tasks.iter().map(|τ| (1 + a / τ.t()) * τ.c()).sum::<i128>();
+        let asked: i128 = b + tasks.iter().map(|τ| jobs_until(τ, a) * τ.c()).sum::<i128>();
         finish = finish.max(asked);
         // F does not fall as a grows, so the last one is a start below this fixed point.
         loop {
@@ -52,9 +86,9 @@ pub fn response(
             }
             finish = next;
         }
-        worst = worst.max(finish - a);
+        worst = worst.max((finish - a, a, finish));
     }
-    Some(to_duration(worst))
+    Some(worst)
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@
 //! Without it the bound is exact for sporadic tasks: it is met when all are released together.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::overloaded;
 use tactus_time::Duration;
 
@@ -28,14 +29,64 @@ pub fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    Some(worst(task, higher, blocking, processor, effort)?.response)
+}
+
+/// The terms of [`response`]; tasks are counted by their places in `higher`.
+pub fn terms(
+    task: &Sporadic,
+    higher: &[Sporadic],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let worst = worst(task, higher, blocking, processor, effort)?;
+    let others = higher.iter().enumerate();
+    let others = others.map(|(j, τ)| Term::new(Source::Other(j), arrivals(τ, worst.window), τ.c()));
+    Some(worst.terms(task, i128::from(blocking.as_nanos()), others.chain(withheld_terms(processor, worst.window))))
+}
+
+/// How many jobs arrive in a window at most.
+fn arrivals(τ: &Sporadic, w: i128) -> i128 {
+    ceil_div(w + τ.j(), τ.t())
+}
+
+fn worst(
+    task: &Sporadic,
+    higher: &[Sporadic],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Longest> {
     if overloaded(higher.iter().chain([task])) {
         return None;
     }
     let b = i128::from(blocking.as_nanos());
-    let others = |w: i128| -> i128 {
-        higher.iter().map(|τ| ceil_div(w + τ.j(), τ.t()) * τ.c()).sum::<i128>() + withheld(processor, w)
-    };
+    let others =
+        |w: i128| -> i128 { higher.iter().map(|τ| arrivals(τ, w) * τ.c()).sum::<i128>() + withheld(processor, w) };
     longest(task, (b, i128::MAX), (effort, higher.len()), others)
+}
+
+/// The longest response of a busy period.
+pub(super) struct Longest {
+    pub response: Duration,
+    /// q: which job has it.
+    pub job: i128,
+    /// w(q): from the start of the busy period to its end.
+    pub window: i128,
+}
+
+impl Longest {
+    /// What its response adds up from, with what others take of its window.
+    pub(super) fn terms(&self, task: &Sporadic, blocking: i128, others: impl Iterator<Item = Term>) -> Terms {
+        let own = [
+            Term::new(Source::Own, self.job + 1, task.c()),
+            Term::once(Source::Blocking(None), blocking),
+            Term::once(Source::Jitter, task.j()),
+            Term::once(Source::Arrival, self.job * task.t()),
+        ];
+        Terms::response(self.window, own.into_iter().chain(others).collect())
+    }
 }
 
 /// The longest response of the jobs of a busy period that begins with so much blocking, where others take `others(w)` of a window w.
@@ -45,8 +96,9 @@ pub(super) fn longest(
     (blocking, most): (i128, i128),
     (effort, terms): (&mut Effort, usize),
     others: impl Fn(i128) -> i128,
-) -> Option<Duration> {
-    let (mut worst, mut w) = (0, blocking);
+) -> Option<Longest> {
+    let mut worst = (0, 0, 0);
+    let mut w = blocking;
     for q in 0.. {
         let own = (q + 1) * task.c();
         // The window of job q holds that of job q − 1 and one more execution: a start below the fixed point.
@@ -61,12 +113,13 @@ pub(super) fn longest(
             }
             w = next;
         }
-        worst = worst.max(task.j() + w - q * task.t());
+        worst = worst.max((task.j() + w - q * task.t(), q, w));
         if task.j() + w <= (q + 1) * task.t() {
             break;
         }
     }
-    Some(to_duration(worst))
+    let (response, job, window) = worst;
+    Some(Longest { response: to_duration(response), job, window })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
+use crate::terms::Terms;
 use crate::uniprocessor::edf_response;
 use tactus_time::Duration;
 
@@ -25,6 +26,30 @@ pub fn at_release(
     edf_response::responses(&earliest(tasks, assumed), blocking, processor, effort)
 }
 
+/// The terms of the i-th bound of [`at_release`].
+pub fn terms_at_release(
+    tasks: &[Sporadic],
+    i: usize,
+    assumed: &[Duration],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    edf_response::terms(&earliest(tasks, assumed), i, blocking, processor, effort)
+}
+
+/// The terms of the i-th bound of [`looked_at_again`].
+pub fn terms_looked_at_again(
+    tasks: &[Sporadic],
+    i: usize,
+    assumed: &[Duration],
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    edf_response::terms(&before_it(tasks, assumed, i), i, blocking, processor, effort)
+}
+
 /// Bounds where laxities are looked at again, however seldom.
 pub fn looked_at_again(
     tasks: &[Sporadic],
@@ -33,13 +58,15 @@ pub fn looked_at_again(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Vec<Duration>> {
-    let early = earliest(tasks, assumed);
-    let one = |i: usize| {
-        let mut set = early.clone();
-        set[i] = tasks[i];
-        Some(edf_response::responses(&set, blocking, processor, effort)?[i])
-    };
+    let one = |i: usize| Some(edf_response::responses(&before_it(tasks, assumed, i), blocking, processor, effort)?[i]);
     (0..tasks.len()).map(one).collect()
+}
+
+/// All with their earliest points but the i-th, with its latest.
+fn before_it(tasks: &[Sporadic], assumed: &[Duration], i: usize) -> Vec<Sporadic> {
+    let mut set = earliest(tasks, assumed);
+    set[i] = tasks[i];
+    set
 }
 
 fn earliest(tasks: &[Sporadic], assumed: &[Duration]) -> Vec<Sporadic> {

@@ -31,10 +31,12 @@
 //! Assumes that Cᵢ is the longest time of a job alone whose lines are in no cache at first, tasks without sections, suspensions and bursts.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::edf_demand::{self, jobs_due, Demand};
-use crate::uniprocessor::edf_response::arrivals_to_try;
-use crate::uniprocessor::{busy_period, fixed_priority, overloaded};
+use crate::uniprocessor::edf_response::{arrivals_to_try, jobs_before, Worst};
+use crate::uniprocessor::fixed_priority::{self, Longest};
+use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
 /// What the tasks of a core, the most urgent first, lose to each other and to the system's own work.
@@ -71,6 +73,13 @@ impl Withheld for Reloading<'_> {
         let own = i128::from(self.core.withheld.at_most(window).as_nanos());
         let entries = if self.reload == 0 { 0 } else { i128::from((self.core.entries)(window)) };
         to_duration(own + entries * self.reload)
+    }
+
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        let entries = if self.reload == 0 { 0 } else { i128::from((self.core.entries)(window)) };
+        let mut all = self.core.withheld.terms(window);
+        all.push(Term::new(Source::Reload(None), entries, self.reload));
+        all
     }
 }
 
@@ -129,14 +138,102 @@ pub fn by_priority(
     core: Interrupted,
     effort: &mut Effort,
 ) -> Vec<Option<Duration>> {
-    let mut responses: Vec<Option<Duration>> = Vec::with_capacity(tasks.len());
-    for i in 0..tasks.len() {
+    each_by_priority(tasks.len(), tasks, delays, (blocking, core), effort)
+        .into_iter()
+        .map(|found| Some(found?.0.response))
+        .collect()
+}
+
+/// The terms of the response of the i-th task under fixed priorities.
+pub fn terms_by_priority(
+    (tasks, i): (&[Sporadic], usize),
+    delays: &PreemptionDelays,
+    blocking: Duration,
+    core: Interrupted,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let found = each_by_priority(i + 1, tasks, delays, (blocking, core), effort);
+    let above: Vec<Option<Duration>> = found.iter().map(|it| Some(it.as_ref()?.0.response)).collect();
+    let (longest, union) = found.into_iter().nth(i)??;
+    let (window, core) = (longest.window, delays.on(core, 0..=i));
+    let others = Others { tasks, delays, above: &above[..i], union };
+    let of = |j: usize| {
+        let jobs = Term::new(Source::Other(j), others.arrivals(j, window), tasks[j].c());
+        [jobs, Term::once(Source::Reload(Some(j)), others.delay(j, window))]
+    };
+    let all = (0..i).flat_map(of).chain(withheld_terms(&core, window));
+    Some(longest.terms(&tasks[i], i128::from(blocking.as_nanos()), all))
+}
+
+/// The responses of the first `many` tasks, each with the blocks that were united.
+fn each_by_priority(
+    many: usize,
+    tasks: &[Sporadic],
+    delays: &PreemptionDelays,
+    (blocking, core): (Duration, Interrupted),
+    effort: &mut Effort,
+) -> Vec<Option<(Longest, Union)>> {
+    let mut all: Vec<Option<(Longest, Union)>> = Vec::with_capacity(many);
+    let mut responses: Vec<Option<Duration>> = Vec::with_capacity(many);
+    for i in 0..many {
         let core = delays.on(core, 0..=i);
-        let mut with = |union, most| response(tasks, delays, &responses, (blocking, &core), (union, most), effort);
+        let mut with = |union, most| {
+            let longest = response(tasks, delays, &responses, (blocking, &core), (union, most), effort)?;
+            Some((longest, union))
+        };
         let evicting = with(Union::Evicting, None);
-        responses.push(with(Union::Useful, evicting).or(evicting));
+        let most = evicting.as_ref().map(|it| it.0.response);
+        let found = with(Union::Useful, most).or(evicting);
+        responses.push(found.as_ref().map(|it| it.0.response));
+        all.push(found);
     }
-    responses
+    all
+}
+
+/// What the tasks above one take of a window.
+struct Others<'a> {
+    tasks: &'a [Sporadic],
+    delays: &'a PreemptionDelays,
+    /// Their responses, of all above it.
+    above: &'a [Option<Duration>],
+    union: Union,
+}
+
+impl Others<'_> {
+    fn arrivals(&self, k: usize, w: i128) -> i128 {
+        ceil_div(w + self.tasks[k].j(), self.tasks[k].t())
+    }
+
+    /// nⱼₖ: how often jobs of j can preempt those of k in a window.
+    fn preemptions(&self, j: usize, k: usize, w: i128) -> i128 {
+        let all = self.arrivals(j, w);
+        match self.above.get(k) {
+            Some(Some(r)) => (self.arrivals(j, i128::from(r.as_nanos())) * self.arrivals(k, w)).min(all),
+            _ => all,
+        }
+    }
+
+    /// γ(i,j).
+    fn delay(&self, j: usize, w: i128) -> i128 {
+        let (i, delays) = (self.above.len(), self.delays);
+        let mut left = self.arrivals(j, w);
+        if self.union == Union::Useful {
+            let each = |k| self.preemptions(j, k, w) * delays.alone(k, j);
+            return (j + 1..=i).map(each).sum::<i128>().min(left * delays.displaced[j]);
+        }
+        let mut costs: Vec<(i128, i128)> = (j + 1..=i)
+            .map(|k| (delays.union(k, j), self.preemptions(j, k, w)))
+            .filter(|(cost, _)| *cost > 0)
+            .collect();
+        costs.sort_unstable_by(|one, other| other.cmp(one));
+        let mut sum = 0;
+        for (cost, times) in costs {
+            let times = times.min(left);
+            sum += cost * times;
+            left -= times;
+        }
+        sum
+    }
 }
 
 /// The response of the task after those whose responses are given, if it is not over `most`.
@@ -147,44 +244,18 @@ fn response(
     (blocking, processor): (Duration, &dyn Withheld),
     (union, most): (Union, Option<Duration>),
     effort: &mut Effort,
-) -> Option<Duration> {
+) -> Option<Longest> {
     let i = above.len();
     let most = most.map_or(HORIZON, |most| i128::from(most.as_nanos()));
-    let task = &tasks[i];
     if overloaded(&tasks[..=i]) {
         return None;
     }
-    let b = i128::from(blocking.as_nanos());
-    let arrivals = |k: usize, w: i128| ceil_div(w + tasks[k].j(), tasks[k].t());
-    // nⱼₖ: how often jobs of j can preempt those of k in a window.
-    let preemptions = |j: usize, k: usize, w: i128| {
-        let all = arrivals(j, w);
-        match above.get(k) {
-            Some(Some(r)) => (arrivals(j, i128::from(r.as_nanos())) * arrivals(k, w)).min(all),
-            _ => all,
-        }
-    };
-    let delay = |j: usize, w: i128| -> i128 {
-        let mut left = arrivals(j, w);
-        if union == Union::Useful {
-            let each = |k| preemptions(j, k, w) * delays.alone(k, j);
-            return (j + 1..=i).map(each).sum::<i128>().min(left * delays.displaced[j]);
-        }
-        let mut costs: Vec<(i128, i128)> =
-            (j + 1..=i).map(|k| (delays.union(k, j), preemptions(j, k, w))).filter(|(cost, _)| *cost > 0).collect();
-        costs.sort_unstable_by(|one, other| other.cmp(one));
-        let mut sum = 0;
-        for (cost, times) in costs {
-            let times = times.min(left);
-            sum += cost * times;
-            left -= times;
-        }
-        sum
-    };
+    let all = Others { tasks, delays, above, union };
     let others = |w: i128| -> i128 {
-        (0..i).map(|j| arrivals(j, w) * tasks[j].c() + delay(j, w)).sum::<i128>() + withheld(processor, w)
+        (0..i).map(|j| all.arrivals(j, w) * tasks[j].c() + all.delay(j, w)).sum::<i128>() + withheld(processor, w)
     };
-    fixed_priority::longest(task, (b, most), (effort, i * (i + 1)), others)
+    let b = i128::from(blocking.as_nanos());
+    fixed_priority::longest(&tasks[i], (b, most), (effort, i * (i + 1)), others)
 }
 
 /// What jobs cause within windows, by how many of the tasks can be due there.
@@ -234,7 +305,26 @@ pub fn by_deadline(
     let b = i128::from(blocking.as_nanos());
     let windows = Windows::of(tasks, delays);
     let longest = windows.longest(tasks, b, core, effort)?;
-    (0..tasks.len()).map(|i| response_by_deadline(tasks, &windows, i, (b, longest), core, effort)).collect()
+    let one = |i| Some(to_duration(response_by_deadline(tasks, &windows, i, (b, longest), core, effort)?.response));
+    (0..tasks.len()).map(one).collect()
+}
+
+/// The terms of the response of the i-th task under earliest deadline first.
+pub fn terms_by_deadline(
+    (tasks, i): (&[Sporadic], usize),
+    delays: &PreemptionDelays,
+    blocking: Duration,
+    core: Interrupted,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let b = i128::from(blocking.as_nanos());
+    let windows = Windows::of(tasks, delays);
+    let longest = windows.longest(tasks, b, core, effort)?;
+    let worst = response_by_deadline(tasks, &windows, i, (b, longest), core, effort)?;
+    let (caused, reload) = windows.at(tasks, worst.arrival + tasks[i].d());
+    let core = Reloading { core, reload: *reload };
+    let reloads = worst.jobs(tasks, i).map(|(j, jobs)| Term::new(Source::Reload(Some(j)), jobs, caused[j]));
+    Some(worst.terms(tasks, i, b, reloads.chain(withheld_terms(&core, worst.finish))))
 }
 
 fn response_by_deadline(
@@ -244,9 +334,9 @@ fn response_by_deadline(
     (b, longest): (i128, i128),
     core: Interrupted,
     effort: &mut Effort,
-) -> Option<Duration> {
+) -> Option<Worst> {
     let own = &tasks[i];
-    let mut worst = b + own.c() + own.j();
+    let mut worst = Worst { response: b + own.c() + own.j(), arrival: -own.j(), finish: b + own.c() };
     let mut finish = (b + own.c()).max(1);
     for a in arrivals_to_try(tasks, own, longest, effort)? {
         let (caused, reload) = windows.at(tasks, a + own.d());
@@ -258,9 +348,8 @@ fn response_by_deadline(
             }
             let mut next = b + jobs * (own.c() + caused[i]) + withheld(&core, finish);
             for (j, τ) in tasks.iter().enumerate() {
-                let reach = a + own.d() - τ.d() + τ.j();
-                if j != i && reach >= 0 {
-                    next += ceil_div(finish + τ.j(), τ.t()).min(1 + reach / τ.t()) * (τ.c() + caused[j]);
+                if j != i {
+                    next += jobs_before(own, τ, a, finish) * (τ.c() + caused[j]);
                 }
             }
             if next <= finish {
@@ -268,9 +357,9 @@ fn response_by_deadline(
             }
             finish = next;
         }
-        worst = worst.max(finish - a);
+        worst.at(a, finish);
     }
-    Some(to_duration(worst))
+    Some(worst)
 }
 
 /// Judges the tasks by their demand under earliest deadline first. As [`edf_demand::schedulable`].

@@ -16,7 +16,8 @@
 //! Sufficient. Exact is Bᵢ less the shortest time (Keskin, Bril and Lukkien, ETFA 2010); the papers' own figures are met with Bᵢ.
 
 use crate::effort::{Effort, HORIZON};
-use crate::task::{ceil_div, to_duration, withheld, Sporadic, Withheld};
+use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::{busy_period, overloaded};
 use tactus_time::Duration;
 
@@ -31,6 +32,60 @@ pub fn response(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<Duration> {
+    Some(to_duration(worst(task, (higher, preempting), blocking, processor, effort)?.response))
+}
+
+/// The terms of [`response`]; tasks are counted by their places in `higher`.
+pub fn terms(
+    task: &Sporadic,
+    (higher, preempting): (&[Sporadic], usize),
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let Worst { job, start, end, .. } = worst(task, (higher, preempting), blocking, processor, effort)?;
+    let other = |(j, τ): (usize, &Sporadic)| {
+        let times = if j < preempting { arrivals_before(τ, end) } else { arrivals_until(τ, start) };
+        Term::new(Source::Other(j), times, τ.c())
+    };
+    let own = [
+        Term::new(Source::Own, job + 1, task.c()),
+        Term::once(Source::Blocking(None), i128::from(blocking.as_nanos())),
+        Term::once(Source::Jitter, task.j()),
+        Term::once(Source::Arrival, job * task.t()),
+    ];
+    let others = higher.iter().enumerate().map(other);
+    Some(Terms::response(end, own.into_iter().chain(others).chain(withheld_terms(processor, end)).collect()))
+}
+
+/// How many jobs arrive up to an instant.
+fn arrivals_until(τ: &Sporadic, t: i128) -> i128 {
+    (t + τ.j()).div_euclid(τ.t()) + 1
+}
+
+/// How many jobs arrive before it.
+fn arrivals_before(τ: &Sporadic, t: i128) -> i128 {
+    ceil_div(t + τ.j(), τ.t())
+}
+
+/// The job with the longest response.
+struct Worst {
+    response: i128,
+    /// q.
+    job: i128,
+    /// s(q).
+    start: i128,
+    /// f(q).
+    end: i128,
+}
+
+fn worst(
+    task: &Sporadic,
+    (higher, preempting): (&[Sporadic], usize),
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Worst> {
     if overloaded(higher.iter().chain([task])) {
         return None;
     }
@@ -38,10 +93,10 @@ pub fn response(
     let all: Vec<Sporadic> = higher.iter().chain([task]).copied().collect();
     let active = busy_period(&all, b, processor, effort)?;
     let (above, kept_off) = higher.split_at(preempting.min(higher.len()));
-    // What arrives up to an instant, or before it.
-    let until = |of: &[Sporadic], t: i128| of.iter().map(|τ| ((t + τ.j()).div_euclid(τ.t()) + 1) * τ.c()).sum::<i128>();
-    let before = |of: &[Sporadic], t: i128| of.iter().map(|τ| ceil_div(t + τ.j(), τ.t()) * τ.c()).sum::<i128>();
-    let (mut worst, mut start) = (0, b);
+    let until = |of: &[Sporadic], t: i128| of.iter().map(|τ| arrivals_until(τ, t) * τ.c()).sum::<i128>();
+    let before = |of: &[Sporadic], t: i128| of.iter().map(|τ| arrivals_before(τ, t) * τ.c()).sum::<i128>();
+    let mut worst = Worst { response: 0, job: 0, start: b, end: b };
+    let mut start = b;
     for q in 0..ceil_div(active + task.j(), task.t()) {
         start =
             fixed_point(start, higher.len(), effort, |s| b + q * task.c() + until(higher, s) + withheld(processor, s))?;
@@ -49,9 +104,12 @@ pub fn response(
         let end = fixed_point(start + task.c(), higher.len(), effort, |f| {
             waited + before(above, f) + withheld(processor, f)
         })?;
-        worst = worst.max(task.j() + end - q * task.t());
+        let response = task.j() + end - q * task.t();
+        if response > worst.response {
+            worst = Worst { response, job: q, start, end };
+        }
     }
-    Some(to_duration(worst))
+    Some(worst)
 }
 
 /// The least fixed point of a sum that grows, from a start below it.

@@ -12,6 +12,7 @@ mod blocking;
 mod caches;
 mod changes;
 mod disks;
+mod explain;
 mod features;
 mod global;
 mod global_families;

@@ -1,10 +1,10 @@
 //! The tests of one core by itself; of those that cover the same, what is exact comes first.
 
 use super::super::covers::{one, CEILINGS, FIXED, INHERITANCE, NON_PREEMPTIVE, SPORADIC};
-use super::super::declared::{responses, Answers, Declared, Test};
+use super::super::declared::{responses, Answers, Declared, TermsOf, Test};
 use super::super::orders;
 use super::super::{bursts, waits};
-use super::Core;
+use super::{terms, Core};
 use crate::effort::Effort;
 use crate::task::Sporadic;
 use crate::uniprocessor::edf_demand::Demand;
@@ -23,9 +23,15 @@ const BURSTS: Features = one(Feature::Burst);
 type Bounds = fn(&Core, &[Sporadic], &mut Effort) -> Answers;
 type Fits = fn(&Core, &[Sporadic], &mut Effort) -> bool;
 
-const fn test(name: &'static str, source: &'static str, covers: Features, bounds: Bounds) -> Test<Core> {
+const fn test(
+    name: &'static str,
+    source: &'static str,
+    covers: Features,
+    bounds: Bounds,
+    terms: TermsOf<Core>,
+) -> Test<Core> {
     let declared = Declared { name, source, place: "one core", covers, exact: false };
-    Test { declared, needs: without_reloads, bounds, fits: None }
+    Test { declared, needs: without_reloads, bounds, fits: None, terms }
 }
 
 /// One whose bounds some schedule meets.
@@ -50,48 +56,56 @@ pub(crate) const ALL: &[Test<Core>] = &[
         "Joseph and Pandya 1986; Lehoczky 1990; Tindell, Burns and Wellings 1994",
         BY_NUMBER,
         |core, tasks, effort| core.ask(tasks, effort, orders::fixed),
+        terms::by_priority,
     )),
     test(
         "response times with preemption thresholds (Wang and Saksena)",
         "Wang and Saksena 1999; Regehr 2002; Bril, Lukkien and Verhaegh 2009",
         BY_NUMBER.and(THRESHOLDS),
         by_ceilings,
+        terms::by_ceilings,
     ),
     test(
         "response-time analysis with one blocking at a ceiling (Baker)",
         "Baker 1991, theorem 6",
         BY_NUMBER.and(THRESHOLDS).and(CEILINGS.without(one(Feature::SectionAcrossCores))),
         by_ceilings,
+        terms::by_ceilings,
     ),
     test(
         "response-time analysis with waiting for other cores (Gai, Lipari and Di Natale)",
         "Gai, Lipari and Di Natale 2001",
         BY_NUMBER.and(THRESHOLDS).and(CEILINGS),
         by_ceilings,
+        terms::by_ceilings,
     ),
     test(
         "response-time analysis with priority inheritance (Sha, Rajkumar and Lehoczky)",
         "Sha, Rajkumar and Lehoczky 1990, theorem 6",
         BY_NUMBER.and(INHERITANCE),
         by_ceilings,
+        terms::by_ceilings,
     ),
     test(
         "response-time analysis; waits count as execution, or as jitter of others (Nelissen et al.)",
         "Chen et al. 2019; Nelissen et al. 2015",
         BY_NUMBER.and(WAITS).and(CEILINGS),
         by_waits,
+        terms::by_waits,
     ),
     test(
         "response-time analysis; waits count as execution, or as jitter of others, with inheritance",
         "Chen et al. 2019; Nelissen et al. 2015; Sha, Rajkumar and Lehoczky 1990",
         BY_NUMBER.and(WAITS).and(INHERITANCE),
         by_waits,
+        terms::by_waits,
     ),
     test(
         "response-time analysis with arrival curves (Richter)",
         "Richter 2005",
         BY_NUMBER.and(BURSTS),
         |core, tasks, effort| responses(bursts::by_priority(tasks, &core.distances, &core.work(), effort)),
+        terms::by_curves,
     ),
     reloading(test(
         "response-time analysis with reloads by task (Altmeyer et al.)",
@@ -102,11 +116,16 @@ pub(crate) const ALL: &[Test<Core>] = &[
                 preemption_delay::by_priority(tasks, delays, work.entry, entries, effort)
             }))
         },
+        terms::with_reloads,
     )),
     exact(or(
-        test("EDF response times (Spuri)", "Spuri 1996", BY_DEADLINE.and(WAITS), |core, tasks, effort| {
-            core.ask(tasks, effort, orders::deadlines)
-        }),
+        test(
+            "EDF response times (Spuri)",
+            "Spuri 1996",
+            BY_DEADLINE.and(WAITS),
+            |core, tasks, effort| core.ask(tasks, effort, orders::deadlines),
+            terms::by_deadline,
+        ),
         by_demand,
     )),
     or(
@@ -115,6 +134,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
             "Baruah, Mok and Rosier 1990; Zhang and Burns 2009",
             BY_DEADLINE.and(WAITS),
             |core, tasks, effort| core.ask(tasks, effort, orders::demand),
+            terms::by_demand,
         ),
         by_demand,
     ),
@@ -124,6 +144,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
             "Baker 1991; Baruah 2006; Spuri 1996",
             BY_DEADLINE.and(CEILINGS),
             beside_sections,
+            terms::beside_sections,
         ),
         demand_beside_sections,
     ),
@@ -133,6 +154,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
             "Sha, Rajkumar and Lehoczky 1990; Baruah 2006; Spuri 1996",
             BY_DEADLINE.and(INHERITANCE),
             beside_sections,
+            terms::beside_sections,
         ),
         demand_beside_sections,
     ),
@@ -142,6 +164,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
             "Chen et al. 2019; Baruah 2006; Spuri 1996",
             BY_DEADLINE.and(WAITS).and(NON_PREEMPTIVE),
             beside_sections,
+            terms::beside_sections,
         ),
         demand_beside_sections,
     ),
@@ -151,6 +174,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
             "Chen et al. 2019; Sha, Rajkumar and Lehoczky 1990; Baruah 2006; Spuri 1996",
             BY_DEADLINE.and(WAITS).and(INHERITANCE),
             beside_sections,
+            terms::beside_sections,
         ),
         demand_beside_sections,
     ),
@@ -159,6 +183,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
         "Richter 2005; Baruah, Mok and Rosier 1990",
         BY_DEADLINE.and(BURSTS),
         |core, tasks, effort| responses(bursts::by_deadline(tasks, &core.distances, &core.work(), effort)),
+        terms::none,
     ),
     reloading(or(
         test(
@@ -171,6 +196,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
                     all.map_or_else(|| vec![None; tasks.len()], |all| all.into_iter().map(Some).collect())
                 }))
             },
+            terms::deadlines_with_reloads,
         ),
         demand_with_reloads,
     )),
@@ -183,6 +209,7 @@ pub(crate) const ALL: &[Test<Core>] = &[
                 let fits = demand_with_reloads(core, tasks, effort);
                 responses(tasks.iter().map(|τ| fits.then_some(τ.deadline)).collect())
             },
+            terms::none,
         ),
         demand_with_reloads,
     )),
@@ -191,30 +218,35 @@ pub(crate) const ALL: &[Test<Core>] = &[
         "George and Minet 1997; Bedarkar et al. 2022",
         ANY.and(WAITS).and(one(Feature::FirstComeFirstServed)),
         |core, tasks, effort| core.ask(tasks, effort, orders::first_come),
+        terms::first_come,
     ),
     test(
         "turns (Racu et al.) within the busy period",
         "Racu et al. 2007; Lehoczky 1990",
         ANY.and(one(Feature::RoundRobin)),
         |core, tasks, effort| core.ask(tasks, effort, orders::turns),
+        terms::turns,
     ),
     test(
         "response-time analysis in which equal priorities interfere",
         "Joseph and Pandya 1986; Lehoczky 1990",
         ANY.and(one(Feature::FixedPriorityRoundRobin)),
         |core, tasks, effort| core.ask(tasks, effort, orders::turns_among_equals),
+        terms::turns_among_equals,
     ),
     test(
         "EDF with laxities for deadlines (Spuri)",
         "Spuri 1996",
         ANY.and(one(Feature::LaxityAtRelease)),
         |core, tasks, effort| core.ask(tasks, effort, orders::laxity_at_release),
+        terms::laxity_at_release,
     ),
     test(
         "priority points (Leontyev and Anderson) within the busy period",
         "Leontyev and Anderson 2010; Lehoczky 1990",
         ANY.and(one(Feature::LeastLaxity)),
         |core, tasks, effort| core.ask(tasks, effort, orders::least_laxity),
+        terms::least_laxity,
     ),
 ];
 

@@ -12,8 +12,9 @@ use crate::reservation::mpr::{self, Mpr};
 use crate::reservation::platform::{self, Platform};
 use crate::reservation::soft;
 use crate::reservation::supply::{Recurring, Supply, Whole};
-use crate::reservation::tree::{judge_with, Untested, Verdict};
+use crate::reservation::tree::{self, judge_with, Untested, Verdict};
 use crate::task::{Sporadic, Withheld};
+use crate::terms::{Source, Term, Terms};
 use tactus_model::{Migration, TaskOrder};
 use tactus_task::WhenIdle;
 use tactus_time::{CoreId, CoreSet, Duration};
@@ -68,6 +69,43 @@ pub(super) struct Judgement {
 }
 
 impl Judgement {
+    /// What the response of a task adds up from, where its test has terms: those of trees by fixed priorities, and of a queue within a
+    /// supply.
+    pub fn terms(
+        &self,
+        domain: &Domain,
+        root: (Migration, TaskOrder),
+        times: &[Duration],
+        task: usize,
+        effort: &mut Effort,
+    ) -> Option<Terms> {
+        let by = self.tasks.iter().find(|it| it.task == task)?.by;
+        if by == tests::TREE.name {
+            let core = domain.system.queue_of(task).iter().next()?;
+            let (scheduler, tree) = Core::tree(domain.system, root, core, times);
+            let (path, _) = tree.places.iter().find(|(_, who)| *who == Who::Task(task))?;
+            let mut terms = tree::terms(&scheduler, &Whole, &domain.of_core(core), path, effort)?;
+            terms.renumber(|place| match tree.at(&[&path[..path.len() - 1], &[place]].concat()) {
+                Some(Who::Server(server)) => Source::Server(server),
+                Some(Who::Task(other)) => Source::Other(other),
+                None => Source::Withheld,
+            });
+            return Some(terms);
+        }
+        let server = domain.system.home(task)?;
+        let it = &domain.system.scheduling.servers[server];
+        if by != orders::explanation(it.order) {
+            return None;
+        }
+        let queue = domain.system.queue_of(task);
+        let own = |n: &usize| domain.system.home(*n) == Some(server) && domain.system.queue_of(*n) == queue;
+        let mut places: Vec<usize> = domain.tasks.iter().copied().filter(own).collect();
+        let inside = Inside { domain, server, queue, found: self, times };
+        let mut terms = inside.terms(&mut places, task, effort)?;
+        terms.renumber(|place| Source::Other(places[place]));
+        Some(terms)
+    }
+
     /// Whether all that has a test passes.
     pub fn holds(&self, domain: &Domain) -> bool {
         let late = |t: &OfTask| t.response.is_none_or(|r| r > domain.system.tasks[t.task].deadline);
@@ -177,9 +215,42 @@ impl Withheld for Within<'_> {
         let gone = window.saturating_sub(self.0.least(window));
         gone.checked_add(self.1.at_most(window)).unwrap_or(Duration::MAX)
     }
+
+    fn terms(&self, window: Duration) -> Vec<Term> {
+        let gone = window.saturating_sub(self.0.least(window));
+        let supply = Term::once(Source::Supply, i128::from(gone.as_nanos()));
+        std::iter::once(supply).chain(self.1.terms(window)).collect()
+    }
 }
 
 impl Inside<'_> {
+    /// The tasks with what the system's own work adds to them.
+    fn sporadic(&self, places: &[usize], work: &Work) -> Vec<Sporadic> {
+        let one = |&n: &usize| {
+            let t = &self.domain.system.tasks[n];
+            Sporadic::new(self.times[n] + work.completion, t.period, t.deadline)
+        };
+        places.iter().map(one).collect()
+    }
+
+    /// What the response of a task adds up from that is alone with those of its queue on one core.
+    fn terms(&self, places: &mut [usize], task: usize, effort: &mut Effort) -> Option<Terms> {
+        let system = self.domain.system;
+        let it = &system.scheduling.servers[self.server];
+        let rank = Rank::of(it.order);
+        rank.sort(system, places);
+        let core = self.queue.iter().next().filter(|_| self.queue.iter().nth(1).is_none())?;
+        let own = self.found.servers.iter().find(|f| f.server == self.server && f.core == core)?;
+        let (work, supply) = (self.domain.of_core(core), own.supply?);
+        let tasks = self.sporadic(places, &work);
+        let withheld = &Within(&supply, &work);
+        let rivals = &rank.rivals(system, places);
+        let queue =
+            Queue { tasks: &tasks, quantum: it.quantum, completion: work.completion, rivals, work: &work, withheld };
+        let i = places.iter().position(|place| *place == task)?;
+        orders::terms_by(it.order, queue, i, effort)
+    }
+
     fn judge(&self, places: &mut [usize], effort: &mut Effort) -> Vec<OfTask> {
         let system = self.domain.system;
         let it = &system.scheduling.servers[self.server];
@@ -206,13 +277,7 @@ impl Inside<'_> {
             true => self.domain.of_core(processors[0].core),
             false => self.domain.of_queue(self.server, self.queue),
         };
-        let tasks: Vec<Sporadic> = places
-            .iter()
-            .map(|&n| {
-                let t = &system.tasks[n];
-                Sporadic::new(self.times[n] + work.completion, t.period, t.deadline)
-            })
-            .collect();
+        let tasks = self.sporadic(places, &work);
         if it.kind.is_soft() {
             let late = processors[0].response.unwrap_or_default().saturating_sub(it.period);
             let bound = soft::response(&tasks, (it.budget, it.period), late, &work, effort);

@@ -15,6 +15,7 @@ mod words;
 
 pub(crate) use tests::ALL;
 
+use super::explain::Wanted;
 use super::growth::{self, Growth, SearchBudget};
 use super::report::{hundredths, Check, Finding, TaskVerdict};
 use super::subject::Subject;
@@ -39,6 +40,7 @@ pub(super) fn check(
     (costs, cache): (&Costs, Duration),
     entry: Duration,
     check: &mut Check,
+    wanted: &mut Wanted,
 ) {
     let system = subject.system;
     if !entry.is_zero() {
@@ -49,6 +51,10 @@ pub(super) fn check(
         let found = judge(&domain, root, (&times, &covered), &mut Effort::of_core(system.cores));
         for server in found.servers.iter().filter(|s| s.fails()) {
             self::server(system, server, check);
+        }
+        for n in wanted.tasks().filter(|n| domain.tasks.contains(n)) {
+            let found = found.terms(&domain, root, &times, n, &mut Effort::of_core(system.cores));
+            found.into_iter().for_each(|terms| wanted.keep(system, n, terms));
         }
         let mut advised = false;
         for task in &found.tasks {

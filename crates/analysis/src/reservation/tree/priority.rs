@@ -6,6 +6,7 @@ use crate::reservation::charge::Work;
 use crate::reservation::local::fits_share;
 use crate::reservation::supply::Supply;
 use crate::task::Sporadic;
+use crate::terms::Terms;
 use crate::uniprocessor::fixed_priority;
 use tactus_time::Duration;
 
@@ -18,6 +19,30 @@ fn unbounded(node: &Node) -> bool {
     matches!(demand(node), Some(Demand::Soft | Demand::Reclaiming | Demand::Misses | Demand::Unknown))
 }
 
+/// The terms of the response of the i-th child, by the places of others among the children.
+pub(super) fn terms(
+    scheduler: &Scheduler,
+    i: usize,
+    supply: &dyn Supply,
+    work: &Work,
+    effort: &mut Effort,
+) -> Option<Terms> {
+    let set = set(scheduler, i, work);
+    fixed_priority::terms(&set[i], &set[..i], work.entry, &Within { supply, work }, effort)
+}
+
+/// A child and those above it, as its test takes them.
+fn set(scheduler: &Scheduler, i: usize, work: &Work) -> Vec<Sporadic> {
+    let (higher, own) = (&scheduler.children[..i], &scheduler.children[i]);
+    let mut set: Vec<Sporadic> = higher.iter().map(|node| as_peer(node, work)).collect();
+    set.push(match own {
+        Node::Task(_) => as_task(own, work),
+        // A server's jitter is how others see it, not a delay of its own; what it overruns is not waited for.
+        Node::Server(s, _) => Sporadic::new(s.budget, s.period, s.deadline),
+    });
+    set
+}
+
 fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, effort: &mut Effort) -> Found {
     let (higher, own) = (&scheduler.children[..i], &scheduler.children[i]);
     if let Some(peer) = higher.iter().position(unbounded) {
@@ -27,12 +52,7 @@ fn response(scheduler: &Scheduler, i: usize, supply: &dyn Supply, work: &Work, e
     if unbounded(own) && demand(own) != Some(Demand::Misses) {
         return Found::untested(own, Untested::Itself);
     }
-    let mut set: Vec<Sporadic> = higher.iter().map(|node| as_peer(node, work)).collect();
-    set.push(match own {
-        Node::Task(_) => as_task(own, work),
-        // A server's jitter is how others see it, not a delay of its own; what it overruns is not waited for.
-        Node::Server(s, _) => Sporadic::new(s.budget, s.period, s.deadline),
-    });
+    let set = set(scheduler, i, work);
     if !fits_share(&set, supply) {
         return Found::new(own, None);
     }
