@@ -89,15 +89,39 @@ pub fn is_booted(system: &System) -> Result<(), Failure> {
     })
 }
 
-/// Compiles all programs and lays out the image. Gives the kernel's file and the image.
-pub fn assemble(
-    system: &System,
-    promised: &RunPlan,
-    network: Network,
-    tell: Tell,
-) -> Result<(PathBuf, Image), Failure> {
+/// A system that has been compiled and laid out.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The kernel's file.
+    pub kernel: PathBuf,
+    /// The image.
+    pub image: Image,
+    /// By component, the file of its program; nothing of those that nobody looks into: built-in workloads, and what comes while the system runs.
+    pub programs: Vec<Option<PathBuf>>,
+}
+
+impl Assembled {
+    /// The file of a component's program.
+    pub fn program(&self, component: u32) -> Option<&Path> {
+        self.programs.get(component as usize)?.as_deref()
+    }
+}
+
+/// Compiles all programs and lays out the image.
+pub fn assemble(system: &System, promised: &RunPlan, network: Network, tell: Tell) -> Result<Assembled, Failure> {
     let (ours, users) = compile_system(&Sources::of(&place::root()?)?, system, promised, (network, tell))?;
-    image(system, promised, &ours, &users)
+    let (kernel, image) = image(system, promised, &ours, &users)?;
+    let scheduler = ours.get(&schedulers::program(system, &promised.setup.kind));
+    let of = |(number, name): (usize, &String)| {
+        let own = system.components.iter().position(|component| component.name == *name);
+        match own.and_then(|place| users.get(place)) {
+            Some(path) => Some(path.clone()).filter(|path| !path.as_os_str().is_empty()),
+            None if number == 0 => scheduler.cloned(),
+            None => None,
+        }
+    };
+    let programs = image.facts.components.iter().enumerate().map(of).collect();
+    Ok(Assembled { kernel, image, programs })
 }
 
 /// Compiles our programs that the system runs, and the program of each of its components.

@@ -39,6 +39,13 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The same with other words for what the machine did.
+    pub fn map_machine(self, words: impl FnOnce(String) -> String) -> Failure {
+        match self {
+            Failure::Machine(text) => Failure::Machine(words(text)),
+            input @ Failure::Input(_) => input,
+        }
+    }
     /// For the shell.
     pub fn status(&self) -> u8 {
         match self {

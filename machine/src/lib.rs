@@ -26,6 +26,8 @@ pub mod rings;
 pub mod sandboxes;
 pub mod schedulers;
 pub mod sight;
+pub mod source_lines;
+pub mod stops;
 pub mod stretches;
 pub mod supervised;
 pub mod symbols;

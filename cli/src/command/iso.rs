@@ -22,9 +22,10 @@ pub fn iso(arguments: &Iso) -> Result<Outcome, Failure> {
     if !can_run(&promised) {
         return Ok(Outcome::Broken);
     }
-    let (kernel, image) = waiting("build", "kernel and components", |tell| {
+    let assembled = waiting("build", "kernel and components", |tell| {
         assemble(&system, &promised, arguments.building.network(), tell)
     })?;
+    let (kernel, image) = (assembled.kernel, assembled.image);
     // Where firmware may keep memory anywhere, only the kernel can tell what is free.
     let image = image.with_trace_anywhere();
     lines::line("build", image.sections_report());

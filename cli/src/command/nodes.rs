@@ -13,9 +13,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
-use tactus_image::Image;
 use tactus_machine::air::{self, Air, Hearer, Pace};
-use tactus_machine::boot::{assemble, boot_with, machine, Emulation, Onlooker, Ran};
+use tactus_machine::boot::{assemble, boot_with, machine, Assembled, Emulation, Onlooker, Ran};
 use tactus_machine::emulator::{Emulator, LOG};
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::results::Results;
@@ -46,8 +45,7 @@ struct Node {
     system: System,
     costs: Costs,
     plan: RunPlan,
-    kernel: PathBuf,
-    image: Image,
+    built: Assembled,
     kernel_bytes: u64,
     results: Results,
 }
@@ -81,7 +79,7 @@ pub fn run(arguments: &Run, mut network: Network) -> Result<Outcome, Failure> {
         let booted = Booted {
             arguments,
             system: &node.system,
-            image: &node.image,
+            built: &node.built,
             kernel_bytes: node.kernel_bytes,
             results: &node.results,
             emulator: &emulator,
@@ -171,10 +169,10 @@ fn node(arguments: &Run, network: &Network, n: usize, folder: &std::path::Path) 
     let exchange = system.components.iter().position(|it| it.name == EXCHANGE);
     plan.told.extend(exchange.map(|place| (place, setup.encode())));
     let reach = arguments.building.network();
-    let (kernel, image) = waiting("build", "kernel and components", |tell| assemble(&system, &plan, reach, tell))?;
-    let kernel_bytes = built(&kernel, &image)?;
+    let assembled = waiting("build", "kernel and components", |tell| assemble(&system, &plan, reach, tell))?;
+    let kernel_bytes = built(&assembled.kernel, &assembled.image)?;
     let results = Results::make(folder)?;
-    Ok(Some(Node { system, costs, plan, kernel, image, kernel_bytes, results }))
+    Ok(Some(Node { system, costs, plan, built: assembled, kernel_bytes, results }))
 }
 
 /// Who looks on at one of several machines.
@@ -214,8 +212,13 @@ fn boot(arguments: &Run, network: &Network, nodes: &[Node]) -> Result<(Vec<Ran>,
             let shown = bar.map(|bar| Shown { bar, console: !arguments.no_console });
             let mut watched = Watched { shown, pace: &pace, number };
             let emulation = Emulation::Joined(air::card());
-            let ran =
-                boot_with(&node.system, (&node.kernel, &node.image), &node.results, Some(&mut watched), emulation);
+            let ran = boot_with(
+                &node.system,
+                (&node.built.kernel, &node.built.image),
+                &node.results,
+                Some(&mut watched),
+                emulation,
+            );
             watched.pace.ended(number);
             watched.shown.into_iter().for_each(|shown| shown.bar.end());
             ran

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration as Real;
 use tactus_image::Image;
 use tactus_machine::boot::{
-    assemble, boot_with, compile_monitor, details, machine, start, Emulation, Onlooker, Ran, WHOLE_RUN,
+    assemble, boot_with, compile_monitor, details, machine, start, Assembled, Emulation, Onlooker, Ran, WHOLE_RUN,
 };
 use tactus_machine::console;
 use tactus_machine::disk;
@@ -18,7 +18,7 @@ use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::probe::{self, Probe};
 use tactus_machine::results::Results;
 use tactus_machine::toolchain::{Network, Toolchain};
-use tactus_machine::{costs, measure, place, schedulers};
+use tactus_machine::{costs, measure, place, schedulers, stops};
 use tactus_model::{System, SystemFile};
 use tactus_plan::RunPlan;
 use tactus_report::{ColourUse, Kept};
@@ -66,8 +66,8 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
 
     let emulator = Emulator::find(system.machine.processor).map_err(machine)?;
     let network = arguments.building.network();
-    let (kernel, image) =
-        waiting("build", "kernel and components", |tell| assemble(&system, &promised, network, tell))?;
+    let assembled = waiting("build", "kernel and components", |tell| assemble(&system, &promised, network, tell))?;
+    let (kernel, image) = (&assembled.kernel, &assembled.image);
     if let Some(mut view) = arguments.caches.then(|| through_caches(&system, &costs)).flatten() {
         // Budgets are what the policy was set up with.
         for (task, held) in view.tasks.iter_mut().zip(&promised.view.tasks) {
@@ -75,7 +75,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         }
         promised.view = View { tree: promised.view.tree, ..view };
     }
-    let kernel_bytes = built(&kernel, &image)?;
+    let kernel_bytes = built(kernel, image)?;
 
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&system.name));
     let results = Results::make(&folder)?;
@@ -86,7 +86,7 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         false => None,
     };
     if system.platform.root.is_some() {
-        return run_with_own_root(&system, (&kernel, &image), &results, monitor);
+        return run_with_own_root(&system, &assembled, &results, monitor);
     }
     let mut shown = Shown { bar: progress::Run::new("run", system.duration), console: !arguments.no_console };
     let emulation = match monitor {
@@ -94,12 +94,13 @@ pub fn run(arguments: &Run) -> Result<Outcome, Failure> {
         None if caches => Emulation::PlugIn(modelled(&system, &results, arguments.building.network())?),
         None => Emulation::Plain,
     };
-    let ran = boot_with(&system, (&kernel, &image), &results, Some(&mut shown), emulation);
+    let ran = boot_with(&system, (kernel, image), &results, Some(&mut shown), emulation);
+    let ran = ran.map_err(|failure| failure.map_machine(|words| stops::explained(&words, &assembled)));
     shown.bar.end();
     let run = Booted {
         arguments,
         system: &system,
-        image: &image,
+        built: &assembled,
         kernel_bytes,
         results: &results,
         emulator: &emulator,
@@ -125,7 +126,7 @@ pub(super) fn built(kernel: &Path, image: &Image) -> Result<u64, Failure> {
 pub(super) struct Booted<'a> {
     pub arguments: &'a Run,
     pub system: &'a System,
-    pub image: &'a Image,
+    pub built: &'a Assembled,
     /// The kernel's length in memory.
     pub kernel_bytes: u64,
     pub results: &'a Results,
@@ -137,7 +138,8 @@ pub(super) struct Booted<'a> {
 impl Booted<'_> {
     /// Holds what the run left against what was promised, writes the results and tells them.
     pub fn conclude(&self, mut promised: RunPlan, ran: Ran) -> Result<Outcome, Failure> {
-        let Booted { arguments, system, image, kernel_bytes, results, emulator, caches } = *self;
+        let Booted { arguments, system, built, kernel_bytes, results, emulator, caches } = *self;
+        let image = &built.image;
         let Ran { mut trace, schedulers, mut colours, heaps, took } = ran;
         if let Some(colours) = colours.as_mut().filter(|_| caches) {
             let counted = probe::caches(results.folder(), colours.parts.len(), colours.colours as usize);
@@ -171,6 +173,7 @@ impl Booted<'_> {
         let log = String::from_utf8_lossy(&log);
         details.findings = promised.findings.clone();
         details.panics = console::panics(&log);
+        details.stops = stops::of_run(built, &trace, &details.panics);
         details.console = console::kept(&log, &details.components);
         let told = colours.as_ref().filter(|it| it.apart || it.caches.is_some()).map(colours_told);
         details.facts.extend(told.clone().map(|told| ("colours".to_string(), told)));
@@ -288,15 +291,16 @@ impl Onlooker for Shown {
 /// the machine said, and takes its word for how it went: it ends with 0x10 if all is well.
 fn run_with_own_root(
     system: &System,
-    (kernel, image): (&Path, &Image),
+    built: &Assembled,
     results: &Results,
     monitor: Option<PathBuf>,
 ) -> Result<Outcome, Failure> {
     let emulation = monitor.map_or(Emulation::Plain, Emulation::InSandbox);
+    let Assembled { kernel, image, .. } = built;
     let ended = start(system, (kernel, image), results, None, PATIENCE_WITHOUT_A_TRACE, emulation)?;
     let log = results.file(LOG);
     let words = fs::read(&log).unwrap_or_default();
-    lines::put(&String::from_utf8_lossy(&words));
+    lines::put(&format!("{}\n", stops::explained(&String::from_utf8_lossy(&words), built)));
     lines::line("run", format!("ended with code {:#x} · took {:.1} s", ended.code, ended.took.as_secs_f64()));
     lines::line("console", log.display());
     if !WHOLE_RUN.contains(&ended.code) {

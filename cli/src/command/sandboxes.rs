@@ -6,9 +6,7 @@ use crate::arguments::Run;
 use crate::promise::{can_run, promised};
 use crate::subject;
 use serde_json::json;
-use std::path::PathBuf;
-use tactus_image::Image;
-use tactus_machine::boot::{assemble, compile_kernel, compile_monitor, machine};
+use tactus_machine::boot::{assemble, compile_kernel, compile_monitor, machine, Assembled};
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::restart::{RestartBound, Restarted};
@@ -53,13 +51,15 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         [] => None,
         _ => Some(waiting("build", "the sandboxes' kernel", |tell| compile_kernel(&features, tell, network))?),
     };
-    let mut programs: Vec<(PathBuf, Image, u64)> = Vec::new();
+    let mut programs: Vec<(Assembled, u64)> = Vec::new();
     for (part, plan) in whole.parts.iter().zip(&plans) {
-        let (kernel, image) =
+        let mut assembled =
             waiting("build", "kernel and components", |tell| assemble(&part.system, plan, network, tell))?;
-        let kernel = own_kernel.clone().unwrap_or(kernel);
-        let bytes = built(&kernel, &image)?;
-        programs.push((kernel, image, bytes));
+        if let Some(kernel) = &own_kernel {
+            assembled.kernel.clone_from(kernel);
+        }
+        let bytes = built(&assembled.kernel, &assembled.image)?;
+        programs.push((assembled, bytes));
     }
     let monitor = waiting("build", "the sandboxes' monitor", |tell| compile_monitor(tell, network))?;
     let folder = arguments.out.clone().unwrap_or_else(|| place::results(&whole.name));
@@ -71,7 +71,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     let each = whole.parts.iter().zip(&programs).zip(&own);
     let parts: Vec<Part<'_>> = each
         .zip(&plans)
-        .map(|(((it, (kernel, image, _)), results), plan)| Part {
+        .map(|(((it, (Assembled { kernel, image, .. }, _)), results), plan)| Part {
             system: &it.system,
             plan,
             restarts: it.restarts,
@@ -84,7 +84,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     shown.bar.end();
 
     let (mut held, mut told, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    for (((part, PartRan { fate, ran, first_job, restart }), plan), (_, image, kernel_bytes)) in
+    for (((part, PartRan { fate, ran, first_job, restart }), plan), (built, kernel_bytes)) in
         parts.iter().zip(ran?).zip(plans.iter().cloned()).zip(&programs)
     {
         let (system, name) = (part.system, part.system.name.as_str());
@@ -92,7 +92,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let booted = Booted {
             arguments,
             system,
-            image,
+            built,
             kernel_bytes: *kernel_bytes,
             results: part.results,
             emulator: &emulator,

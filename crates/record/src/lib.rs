@@ -443,6 +443,23 @@ pub const CHANGE_OVERLOADS: u64 = 1;
 /// `arg` of [`EventKind::ChangeRefused`]: its values were computed with a change that was refused.
 pub const CHANGE_DEPENDS: u64 = 2;
 
+/// `ticket` of [`EventKind::Fault`]: whether the thread goes on in its caller, and the instruction at which it was stopped, where that lies in the
+/// part of memory in which programs are.
+pub const fn fault_ticket(survives: bool, instruction: u64) -> u32 {
+    let instruction = if instruction < 1 << 31 { instruction as u32 } else { 0 };
+    instruction << 1 | survives as u32
+}
+
+impl Record {
+    /// The instruction at which a component was stopped, where the record tells it.
+    pub const fn stopped_at(&self) -> Option<u64> {
+        match (self.kind, self.ticket >> 1) {
+            (EventKind::Fault, 1..) => Some((self.ticket >> 1) as u64),
+            _ => None,
+        }
+    }
+}
+
 const NO_TASK: u16 = u16::MAX;
 
 /// A record as it is stored, in four words: cheap to make, to pass on and to keep.

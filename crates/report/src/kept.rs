@@ -11,7 +11,7 @@ mod slot;
 mod task;
 mod tree;
 
-use crate::Details;
+use crate::{Details, Stop};
 use serde::{Deserialize, Serialize};
 use tactus_time::Duration;
 use tactus_trace::{judge, ChainView, Changes, DiskView, HeapUse, ServiceView, Summary, Trace, View};
@@ -43,6 +43,8 @@ struct Stored {
     facts: Vec<(String, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     panics: Vec<(u32, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    stops: Vec<Stop>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     findings: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +102,7 @@ impl Kept {
             if let Some(place) = own {
                 culprit.fault = format!("panicked at {}", said.remove(place).1).into();
             }
+            culprit.source = self.details.stops.iter().find(|it| it.is_of(culprit)).map(|it| it.source.clone());
         }
         for restart in &mut summary.restarts {
             restart.component_name = name(restart.component);
@@ -124,6 +127,7 @@ impl Kept {
             components: details.components.clone(),
             facts: details.facts.clone(),
             panics: details.panics.clone(),
+            stops: details.stops.clone(),
             findings: details.findings.clone(),
             console: details.console.clone(),
             colours: details.colours.clone(),
@@ -195,6 +199,7 @@ impl Kept {
             components: stored.components,
             facts: stored.facts,
             panics: stored.panics,
+            stops: stored.stops,
             findings: stored.findings,
             console: stored.console,
             colours: stored.colours,
@@ -444,6 +449,7 @@ mod tests {
             components: vec!["scheduler".into()],
             facts: vec![("image".into(), "412 KiB".into())],
             panics: vec![(3, "src/lib.rs:4: no".into())],
+            stops: vec![Stop { component: 3, at: "src/lib.rs:4".into(), source: "fly::steer".into() }],
             findings: vec!["a.toml:3: task `a` fails; lengthen it".into()],
             console: vec!["brake: hello".into()],
             colours: Some(crate::ColourUse { colours: 2, apart: true, ..crate::ColourUse::default() }),

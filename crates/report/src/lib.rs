@@ -22,5 +22,5 @@ mod verdict;
 
 pub use colours::{list as list_colours, CacheUse, ColourUse, PartCaches, PartUse};
 pub use kept::Kept;
-pub use page::{html, Details};
+pub use page::{html, Details, Stop};
 pub use sandboxes::{sandboxes_page, SandboxRow};

@@ -2,8 +2,8 @@
 
 use crate::colours::{self, ColourUse};
 use crate::{budget, disk, history, monitor, pack, partition, tables, text, verdict};
-use serde::Serialize;
-use tactus_trace::{Bound, Summary, Trace, View};
+use serde::{Deserialize, Serialize};
+use tactus_trace::{Bound, Culprit, Summary, Trace, View};
 use text::{counted, escape, put};
 
 /// What the page says beside the judgement.
@@ -19,6 +19,8 @@ pub struct Details {
     pub components: Vec<String>,
     /// What components said when they panicked, in order: the component's number, then place and text.
     pub panics: Vec<(u32, String)>,
+    /// Where components were stopped, in their sources.
+    pub stops: Vec<Stop>,
     /// What the check found, with remedies, in the command's words.
     pub findings: Vec<String>,
     /// Lines that components printed, each behind its component's name.
@@ -27,6 +29,30 @@ pub struct Details {
     pub colours: Option<ColourUse>,
     /// More lines for the key facts, in order: name, then value.
     pub facts: Vec<(String, String)>,
+}
+
+/// A place at which a component was stopped.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stop {
+    /// The component's number.
+    pub component: u32,
+    /// The instruction, as `0x200040`; of a panic the place that it told, as `src/main.rs:41`.
+    pub at: String,
+    /// In words: the function, and file and line where `at` does not say them.
+    pub source: String,
+}
+
+impl Stop {
+    /// Whether it is where this component was stopped.
+    pub(crate) fn is_of(&self, culprit: &Culprit) -> bool {
+        let at = match culprit.panicked {
+            true => culprit.fault.strip_prefix("panicked at ").is_some_and(|rest| {
+                rest.strip_prefix(self.at.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+            }),
+            false => culprit.instruction.is_some_and(|instruction| format!("{instruction:#x}") == self.at),
+        };
+        at && self.component == culprit.component
+    }
 }
 
 const TEMPLATE: &str = include_str!("page/template.html");

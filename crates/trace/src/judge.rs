@@ -441,6 +441,8 @@ fn culprits(view: &View, trace: &Trace) -> Vec<Culprit> {
             fault: words(r.level).into(),
             panicked: FaultKind::from_u8(r.level) == Some(FaultKind::Panic),
             address: r.arg,
+            instruction: r.stopped_at(),
+            source: None,
             core: r.core.0,
             time: r.time,
         })

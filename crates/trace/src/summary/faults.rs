@@ -25,6 +25,10 @@ pub struct Culprit {
     pub panicked: bool,
     /// The address concerned.
     pub address: u64,
+    /// The instruction at which it was stopped, where the trace tells it.
+    pub instruction: Option<u64>,
+    /// Where that is in the sources, function, file and line, where whoever made the summary has the program.
+    pub source: Option<String>,
     /// Where.
     pub core: u8,
     /// When.
@@ -33,15 +37,16 @@ pub struct Culprit {
 }
 
 impl Culprit {
-    /// What it did, in which job, and where: `write to an address … at 0x40, job 3`. Of a panic that said where it was, the address of
+    /// What it did, in which job, and where: `write to an address … at 0x40, in fly::steer (src/main.rs:41), job 3`. Of a panic that said where it was, the address of
     /// the call that ended it says nothing.
     pub fn what(&self) -> String {
         let address = match self.panicked && matches!(self.fault, Cow::Owned(_)) {
             true => String::new(),
             false => format!(" at {:#x}", self.address),
         };
+        let source = self.source.as_ref().map(|source| format!(", in {source}")).unwrap_or_default();
         let job = self.job.map(|job| format!(", job {job}")).unwrap_or_default();
-        format!("{}{address}{job}", self.fault)
+        format!("{}{address}{source}{job}", self.fault)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::state::{CoreState, System};
 use core::sync::atomic::Ordering;
-use tactus_record::{EventKind, FaultKind, Record, Sink};
+use tactus_record::{fault_ticket, EventKind, FaultKind, Record, Sink};
 use tactus_rt::clock;
 use tactus_rt::scheduler::{OwnRegion, StoppedSet};
 use tactus_rt::time::{CoreId, TaskId};
@@ -28,7 +28,8 @@ pub fn handle(state: &mut CoreState, region: OwnRegion) -> u64 {
     }
     let (kind, survives) = (fault.kind, fault.survives != 0);
     if !(survives && gone) {
-        record(state, EventKind::Fault, own, fault.component as u32, (kind as u8, fault.address, survives.into()));
+        let ticket = fault_ticket(survives, fault.instruction);
+        record(state, EventKind::Fault, own, fault.component as u32, (kind as u8, fault.address, ticket));
     }
     let runs = state.running.task();
     let lost = own.is_some() && !survives && runs == own;

@@ -40,7 +40,9 @@ pub use slot::tell as slot;
 use state::{system, System};
 pub use state::{Core, CoreState, RootProgram};
 use tactus_policy::{Decision, EventCall, Input, Policy};
-use tactus_record::{CallRefusal, EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject};
+use tactus_record::{
+    fault_ticket, CallRefusal, EntryReason, EventKind, FaultKind, InputKind, Record, Sink, Stored, Subject,
+};
 use tactus_rt::abi::call::{IDLE, NO_TIMEOUT, SWITCH_RETURN, SWITCH_UPCALL_DONE};
 use tactus_rt::abi::shared::event;
 use tactus_rt::scheduler::{publish_job, Borrowed, OwnRegion, PerCore, RingWriter, TraceRing};
@@ -695,7 +697,7 @@ fn fault(state: &mut CoreState, region: OwnRegion, due: u64) -> u64 {
         kind: EventKind::Fault,
         level: FaultKind::from_u8(fault.kind as u8).unwrap_or(FaultKind::Other) as u8,
         core: CoreId(state.core),
-        ticket: fault.survives as u32,
+        ticket: fault_ticket(fault.survives != 0, fault.instruction),
     });
     if fault.kind != FaultKind::Gone as u64 {
         process::stopped(state, fault.component);

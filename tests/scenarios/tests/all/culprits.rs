@@ -78,3 +78,21 @@ fn a_component_that_stays_stopped_is_no_verdict_of_held() {
     assert_eq!(run.summary.outcome(), "stopped");
     assert!(run.said.output.contains("culprit was stopped; void by culprit"), "{}", run.said.output);
 }
+
+#[test]
+fn a_wild_pointer_and_a_panic_are_named_with_function_file_and_line() {
+    let with = |name: &str, then: &str| {
+        let body = format!("if job.number() == 1 {{\n        steer(job.number());\n    }}\n}}\n\n#[inline(never)]\nfn steer(n: u64) {{\n    {then}");
+        let run = between(name, &body, "", "");
+        let culprit = &run.summary.json["culprits"][0];
+        let text = |key: &str| culprit[key].as_str().unwrap_or_default().to_string();
+        assert!(run.said.output.contains(&format!("in {}", text("source"))), "{}", run.said.output);
+        (text("fault"), text("source"), culprit["address"].as_u64())
+    };
+    let wild = "unsafe { core::ptr::write_volatile((0xdead_0000 + n) as *mut u8, 1) }";
+    let (fault, source, address) = with("wild", wild);
+    assert!(fault.starts_with("write to an address"), "{fault}");
+    assert_eq!((source.as_str(), address), ("culprit::steer (src/main.rs:13)", Some(0xdead_0001)));
+    let (fault, source, _) = with("panicking", "assert!(n > 7, \"too near\")");
+    assert_eq!((fault.as_str(), source.as_str()), ("panicked at src/main.rs:13: too near", "culprit::steer"));
+}
