@@ -50,8 +50,8 @@ pub enum Command {
     /// Tell whether every task can keep its promise, without running anything
     ///
     /// Reads the system file, reports everything that is wrong with it, and applies the schedulability tests of its
-    /// policy. Prints the bound that each task is promised. Of a network file: the same of each node's system, and which nodes
-    /// in the scope of a package admit it.
+    /// policy. Prints the bound that each task is promised. Of a network file: the same of each node's system, which nodes
+    /// in the scope of a package admit it, and the bound of data over all hops of its way.
     #[command(after_help = "Examples:
   ./tactus check examples/avionics.toml
   ./tactus check examples/vehicle.toml --assign /tmp/vehicle.toml --fit worst --anew")]
@@ -66,11 +66,13 @@ pub enum Command {
     /// Work out the schedule on this computer, in a moment
     ///
     /// Drives the same policy code as the kernel, but in a simulator. Writes the same results as `run` does, to
-    /// out/<system>/simulated/. Of a network file: delivers applications across the nodes, and judges where they came to.
+    /// out/<system>/simulated/. Of a network file: delivers applications and data across the nodes, and judges where they came to,
+    /// and data by its bounds.
     #[command(after_help = "Examples:
   ./tactus simulate examples/avionics.toml
   ./tactus simulate examples/avionics.toml --at-level B --duration '200 ms'
-  ./tactus simulate examples/network/rooms.toml --seed 3")]
+  ./tactus simulate examples/network/rooms.toml --seed 3
+  ./tactus simulate examples/network/conference.toml")]
     Simulate(Simulate),
     /// Boot the system on the emulated machine, and judge what happened
     ///
