@@ -149,6 +149,19 @@ pub enum Command {
     /// Make a key that signs packages
     #[command(after_help = "Example:\n  ./tactus key new dev")]
     Key(Key),
+    /// Print what a system file may hold, as JSON Schema, for editors
+    ///
+    /// Made from the reader of system files itself: every table, its keys, and the forms of their values. See docs/system-file.md.
+    #[command(after_help = "Example:\n  ./tactus schema > system.schema.json")]
+    Schema,
+    /// Print the script by which a shell completes these words
+    #[command(
+        after_help = "Example:\n  ./tactus completions bash > ~/.local/share/bash-completion/completions/tactus"
+    )]
+    Completions(Completions),
+    /// Print the page of the manual on this command, or on one of its commands
+    #[command(after_help = "Example:\n  ./tactus man check | man -l -")]
+    Man(Man),
     /// Run every test, as the project's own checks do
     ///
     /// Format, lints, unit and property tests, documentation, then whole-system scenarios. The last line tells how many
@@ -494,6 +507,22 @@ pub struct Report {
     /// The results' folder, or the system file whose last results in out/ are meant
     #[arg(value_name = "FOLDER|FILE")]
     pub results: PathBuf,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// One of the commands, such as check [default: the whole]
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
 }
 
 /// Options of `convert`.

@@ -38,6 +38,9 @@ fn main() -> ExitCode {
         Command::Pack(pack) => command::pack::pack(pack),
         Command::Key(key) => command::key::key(key),
         Command::Convert(convert) => command::convert::convert(convert),
+        Command::Schema => Ok(command::schema::schema()),
+        Command::Completions(completions) => Ok(command::words::completions(completions)),
+        Command::Man(man) => command::words::man(man),
         Command::Test(test) => command::test::test(test),
     };
     match result {

@@ -14,6 +14,8 @@ pub mod pack;
 pub mod report;
 pub mod run;
 mod sandboxes;
+pub mod schema;
 pub mod simulate;
 pub mod test;
 pub mod trace;
+pub mod words;

@@ -31,6 +31,7 @@ mod read;
 mod resource;
 mod rtapp;
 mod sandbox;
+pub mod schema;
 mod service;
 mod system;
 mod text;

@@ -21,6 +21,7 @@ mod task;
 mod wait;
 
 pub(crate) use monitor::ACTIONS;
+pub(crate) use server::policy_names;
 
 use crate::draft::{Draft, Given};
 use crate::problem::{nearest, Collector, Complaint};

@@ -47,7 +47,7 @@ pub(super) fn policies() -> String {
 }
 
 /// All names of orders with their spreads: `partitioned-fp` …
-pub(super) fn policy_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn policy_names() -> impl Iterator<Item = &'static str> {
     TaskOrder::ALL.into_iter().flat_map(TaskOrder::policy_keys)
 }
 
