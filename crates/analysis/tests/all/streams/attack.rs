@@ -144,12 +144,22 @@ pub fn random(seed: u64) -> Field {
             largest: 1 << 14,
         },
         byte,
-        members: members.clone(),
+        members: Vec::new(),
         deliveries: if seed % 2 == 0 { vec![delivery.clone()] } else { Vec::new() },
         streams,
         duration: (longest * 10).min(shortest * 200),
         seed,
     };
+    // Some are there for a while only: they receive and send, and relay nothing.
+    if draw.one_in(4) {
+        for member in members.iter_mut().skip(1) {
+            if draw.one_in(4) {
+                member.comes = Instant::ZERO + ns(draw.below(longest.as_nanos() * 4));
+                member.goes = member.comes + ns(1 + draw.below(longest.as_nanos() * 8));
+            }
+        }
+    }
+    let field = |streams| Field { members: members.clone(), ..field(streams) };
     streams.retain(|it| field(Vec::new()).tree(it).hops.len() > 1);
     field(streams)
 }
