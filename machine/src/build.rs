@@ -124,6 +124,9 @@ pub fn build_of(
     };
     if let Unit::Crate { folder, .. } = unit {
         forget_others(toolchain, folder, &into).map_err(cannot)?;
+        if toolchain.fetches_nothing() {
+            give_lock(toolchain, folder, root).map_err(cannot)?;
+        }
     }
     // A folder to which nothing could be copied is one in which cargo compiles all itself.
     let core = match unit {
@@ -253,6 +256,28 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
     }
     fs::write(kept, serde_json::to_vec(&from)?)?;
     fs::write(last, own.as_bytes())
+}
+
+/// Gives a crate that has no `Cargo.lock` one with the versions of our own workspace, which the computer has: a build that fetches nothing takes only
+/// what a lock says. Where that is not enough, nothing is left behind, and cargo says what it lacks.
+fn give_lock(toolchain: &Toolchain, folder: &Path, ours: &Path) -> io::Result<()> {
+    let manifest = folder.join("Cargo.toml");
+    let mut locate = toolchain.cargo(folder);
+    locate.args(["locate-project", "--workspace", "--message-format", "plain", "--manifest-path"]);
+    let found = locate.arg(&manifest).output()?;
+    let workspace = String::from_utf8_lossy(&found.stdout);
+    let Some(lock) = Path::new(workspace.trim()).parent().map(|it| it.join("Cargo.lock")) else { return Ok(()) };
+    if !found.status.success() || lock.exists() {
+        return Ok(());
+    }
+    fs::copy(ours.join("Cargo.lock"), &lock)?;
+    // Cargo takes out what the crate does not need, and adds the crate.
+    let mut fit = toolchain.cargo(folder);
+    fit.args(["metadata", "--offline", "--format-version", "1", "--manifest-path"]);
+    if !fit.arg(&manifest).output()?.status.success() {
+        fs::remove_file(&lock)?;
+    }
+    Ok(())
 }
 
 /// The programs of a crate, copied to where no other crate's are.

@@ -184,6 +184,11 @@ impl Toolchain {
         command
     }
 
+    /// Whether a build takes only what is on this computer.
+    pub(crate) fn fetches_nothing(&self) -> bool {
+        self.network != Network::Fetching
+    }
+
     /// Whether `core` for the bare machine need not be compiled first.
     pub fn has_compiled_core(&self) -> bool {
         self.core == Core::Compiled
@@ -242,7 +247,7 @@ impl Toolchain {
         // Addresses are told as lines, and a debugger can be attached.
         command.env("CARGO_PROFILE_RELEASE_DEBUG", "1");
         command.arg("--target-dir").arg(into);
-        if self.network != Network::Fetching {
+        if self.fetches_nothing() {
             command.args(["--offline", "--locked"]);
         }
         command

@@ -168,3 +168,19 @@ fn components_of_one_name_in_two_folders_are_not_taken_for_each_other() {
     assert_eq!(Finished::run(&two, &[]).summary.outcome(), "stopped");
     assert_eq!(Finished::run(&one, &[]).summary.outcome(), "held");
 }
+
+#[test]
+fn a_component_without_a_lock_is_built_offline_with_the_versions_of_tactus_and_keeps_them() {
+    let folder = Scratch::new("unlocked");
+    let source = "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\ntactus_rt::component! { job: job, services: [] }\nfn job(_: &Job) {}\n";
+    folder.component("own", "main.rs", source);
+    let text = "[system]\nname = \"unlocked\"\ncores = 1\nduration = \"50 ms\"\n[policy]\nkind = \"partitioned-fp\"\n\
+                [[component]]\nname = \"own\"\ncrate = \"own\"\n[[task]]\nname = \"own\"\ncore = 0\npriority = 1\n\
+                period = \"10 ms\"\nexecution = \"1 ms\"\ncomponent = \"own\"\n";
+    let file = folder.write("system.toml", text);
+    assert!(!folder.path().join("own/Cargo.lock").exists());
+    let run = Finished::run(&file, &["--offline"]);
+    assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
+    let lock = std::fs::read_to_string(folder.path().join("own/Cargo.lock")).expect("a lock");
+    assert!(lock.contains("name = \"own\"") && !lock.contains("name = \"clap\""), "{lock}");
+}
