@@ -6,6 +6,7 @@ mod assignment;
 mod colouring;
 mod command;
 mod disks;
+mod mailboxes;
 mod promise;
 mod subject;
 mod verdict;

@@ -24,32 +24,38 @@ pub fn read_file(subject: &Subject) -> Result<SystemFile, Failure> {
     })
 }
 
-/// Does the same for each sandbox of a file, or for its one system. It held if each did.
-pub fn for_each(
+/// Does the same for each sandbox of a file, or for its one system, and then what is `between` sandboxes, with what came of each. It held if
+/// all did.
+pub fn for_each<T>(
     subject: &Subject,
-    mut one: impl FnMut(&System, Option<&Sandboxes>) -> Result<Outcome, Failure>,
+    mut one: impl FnMut(&System, Option<&Sandboxes>) -> Result<(Outcome, T), Failure>,
+    between: impl FnOnce(&Sandboxes, &[T]) -> bool,
 ) -> Result<Outcome, Failure> {
     match read_file(subject)? {
-        SystemFile::System(system) => one(&system, None),
+        SystemFile::System(system) => one(&system, None).map(|(outcome, _)| outcome),
         SystemFile::Sandboxes(whole) => {
             announce_sandboxes(&whole);
-            let mut held = Vec::new();
+            let (mut held, mut made) = (Vec::new(), Vec::new());
             for part in &whole.parts {
-                held.push((part.system.name.as_str(), one(&part.system, Some(&whole))? == Outcome::Held));
+                let (outcome, of_it) = one(&part.system, Some(&whole))?;
+                held.push((part.system.name.as_str(), outcome == Outcome::Held));
+                made.push(of_it);
             }
-            lines::line("whole", sandboxes_held(&whole, &held));
-            Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
+            let joined = between(&whole, &made);
+            lines::line("whole", sandboxes_held(&whole, &held, joined));
+            Ok(Outcome::held_if(joined && held.iter().all(|(_, held)| *held)))
         }
     }
 }
 
 /// `2 of 2 sandboxes hold`, or which do not; and whether kernels' interrupts to others are held back.
-pub fn sandboxes_held(whole: &Sandboxes, held: &[(&str, bool)]) -> String {
+pub fn sandboxes_held(whole: &Sandboxes, held: &[(&str, bool)], mailboxes: bool) -> String {
     let broken: Vec<&str> = held.iter().filter(|(_, held)| !held).map(|(name, _)| *name).collect();
     let text = match broken.is_empty() {
         true => lines::good(format!("all {} hold", held.len())),
         false => lines::bad(format!("{} of {} do not hold: {}", broken.len(), held.len(), broken.join(", "))),
     };
+    let text = if mailboxes { text } else { format!("{text}; {}", lines::bad("a mailbox does not")) };
     format!("{text}; {}", inter_core(whole))
 }
 

@@ -11,7 +11,9 @@ use crate::watch::{self, Ended, Watch};
 use std::fs;
 use std::path::Path;
 use std::time::Duration as Real;
-use tactus_abi::sandbox::{board, head, page, part, state, CAUSES, CONSOLES, PIECE, PIECES};
+use tactus_abi::sandbox::{
+    board, head, page, part, state, MailboxRun, CAUSES, CONSOLES, MAILBOX_PAGES, MAILBOX_RUNS, PIECE, PIECES,
+};
 use tactus_image::{Image, TURN_INSTRUCTIONS};
 use tactus_model::{Release, Sandboxes, System, SANDBOX_MEMORY};
 use tactus_plan::RunPlan;
@@ -103,6 +105,15 @@ pub struct PartRan {
     pub restart: Option<RestartBound>,
 }
 
+/// What a sandbox sees of mailboxes: of each the messages and the page of what was taken, of which it writes one.
+fn mailbox_runs(system: &System) -> impl Iterator<Item = MailboxRun> + '_ {
+    system.mailboxes.iter().flat_map(|it| {
+        let (first, pages) = (it.first_page, it.pages());
+        let messages = MailboxRun { first, pages, writable: it.sends };
+        [messages, MailboxRun { first: first + pages, pages: 1, writable: !it.sends }]
+    })
+}
+
 /// Where the parts lie in the machine's memory, and the module that tells the monitors.
 struct Layout {
     bases: Vec<u64>,
@@ -184,7 +195,7 @@ impl Layout {
         table[head::HOLDS_BACK] = held_back.into();
         table[head::TURN] = u64::from(TURN_INSTRUCTIONS) << parts[0].system.machine.shift;
         let (mut bases, mut end, mut restarts) = (Vec::new(), FIRST, Vec::new());
-        let mut contents = Vec::new();
+        let (mut contents, mut has_mailboxes) = (Vec::new(), false);
         let mut put = |bytes: &[u8]| {
             contents.resize(contents.len().next_multiple_of(SECTOR), 0_u8);
             let at = (words * 8).next_multiple_of(SECTOR) + contents.len();
@@ -206,6 +217,10 @@ impl Layout {
             own[part::HEARTBEAT] = it.image.facts.trace_address + HEARTBEAT;
             own[part::PATIENCE] = patience(it.system).as_nanos();
             own[part::INTERRUPTS_OFF] = INTERRUPTS_OFF.as_nanos();
+            for (n, run) in mailbox_runs(it.system).take(MAILBOX_RUNS).enumerate() {
+                own[part::MAILBOXES + n] = run.word();
+                has_mailboxes = true;
+            }
             own[part::STILL] = still(it.system).map_or(u64::MAX, Duration::as_nanos);
             (own[part::FAULT], own[part::FAULT_AT]) = destroyed(&it.system.name).unwrap_or_default();
             let image = it.image.bytes.len() as u64;
@@ -222,6 +237,10 @@ impl Layout {
             }
             bases.push(end);
             end += bytes;
+        }
+        if has_mailboxes {
+            table[head::MAILBOXES] = end;
+            end += MAILBOX_PAGES as u64 * SECTOR as u64;
         }
         let mut module: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
         module.resize(module.len().next_multiple_of(SECTOR), 0);
@@ -354,3 +373,6 @@ fn death(words: &[u64]) -> String {
 
 /// The names of the serial ports' number is the most sandboxes that a file may have.
 const _: () = assert!(CONSOLES.len() == tactus_model::MOST_SANDBOXES);
+/// A sandbox may have an end of each mailbox.
+const _: () =
+    assert!(MAILBOX_RUNS == 2 * tactus_model::MAX_MAILBOXES && MAILBOX_PAGES as u64 == tactus_model::MAX_MAILBOX_PAGES);

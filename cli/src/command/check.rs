@@ -4,6 +4,7 @@ use super::network;
 use crate::arguments::{Check as Arguments, Subject};
 use crate::assignment::{self, How};
 use crate::colouring;
+use crate::mailboxes;
 use crate::subject;
 use crate::{disks, promise};
 use tactus_analysis::check::QUICK;
@@ -14,6 +15,7 @@ use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::restart::{RestartBound, Sizes};
 use tactus_model::{Costs, Sandboxes, System};
+use tactus_plan::RunPlan;
 use tactus_terminal::lines;
 
 /// What the search for growth may spend where it was asked for: no system of a file's size needs more.
@@ -36,20 +38,24 @@ pub fn check(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(network) = network::read(&subject)? {
         return network::check(arguments, network);
     }
-    subject::for_each(&subject, |system, whole| {
-        let restarts =
-            |whole: &Sandboxes| whole.parts.iter().any(|part| part.system.name == system.name && part.restarts > 0);
-        checked(arguments, system, whole.is_some_and(restarts))
-    })
+    subject::for_each(
+        &subject,
+        |system, whole| {
+            let restarts =
+                |whole: &Sandboxes| whole.parts.iter().any(|part| part.system.name == system.name && part.restarts > 0);
+            checked(arguments, system, whole.is_some_and(restarts)).map(|(outcome, plan)| (outcome, plan.view))
+        },
+        |whole, views| mailboxes::accepted(whole, &views.iter().collect::<Vec<_>>()),
+    )
 }
 
 /// Checks one system.
 pub(super) fn one(arguments: &Arguments, system: &System) -> Result<Outcome, Failure> {
-    checked(arguments, system, false)
+    checked(arguments, system, false).map(|(outcome, _)| outcome)
 }
 
 /// Checks one system, whose kernel is started again if it dies where `restarts`.
-fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<Outcome, Failure> {
+fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<(Outcome, RunPlan), Failure> {
     let costs = costs::read(&arguments.costs, system)?;
     subject::announce(system);
     let cache = arguments.cache_delay.unwrap_or_default();
@@ -86,5 +92,5 @@ fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<Out
         lines::line("disks", disks::table(&disks));
         disks::lines(system, &disks);
     }
-    Ok(Outcome::held_if(check.accepted && disks.iter().all(|disk| disk.refused.is_none())))
+    Ok((Outcome::held_if(check.accepted && disks.iter().all(|disk| disk.refused.is_none())), plan))
 }

@@ -4,7 +4,7 @@
 use super::run::{built, Booted, Shown};
 use crate::arguments::Run;
 use crate::promise::{can_run, promised};
-use crate::subject;
+use crate::{mailboxes, subject};
 use serde_json::json;
 use tactus_machine::boot::{assemble, compile_kernel, compile_monitor, machine, Assembled};
 use tactus_machine::emulator::Emulator;
@@ -41,6 +41,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         }
         plans.push(plan);
     }
+    let mailboxes = mailboxes::promised(whole, &plans.iter().map(|plan| &plan.view).collect::<Vec<_>>());
     let network = arguments.building.network();
     let emulator = match whole.open {
         true => Emulator::find(Default::default()).map_err(machine)?,
@@ -83,7 +84,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     let ran = boot(whole, &parts, &results, (&monitor, &emulator), &mut shown);
     shown.bar.end();
 
-    let (mut held, mut told, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut held, mut told, mut rows, mut sides) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (((part, PartRan { fate, ran, first_job, restart }), plan), (built, kernel_bytes)) in
         parts.iter().zip(ran?).zip(plans.iter().cloned()).zip(&programs)
     {
@@ -99,6 +100,8 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
             caches: false,
         };
         let why = ran.as_ref().err().cloned();
+        let trace = ran.as_ref().ok().filter(|_| !mailboxes.is_empty()).map(|ran| ran.trace.clone());
+        sides.push(trace.zip(fate.began).map(|(trace, began)| (trace, began, system.duration)));
         let outcome = match ran {
             Ok(ran) => booted.conclude(plan, ran)?,
             Err(why) => not_judged(&plan, &why),
@@ -116,13 +119,21 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let exits = fate.exits_in_words();
         rows.push(SandboxRow { name: name.into(), held: outcome == Outcome::Held, not_judged: why, exits });
     }
-    let all = json!({ "name": whole.name, "held": held.iter().all(|it| it.1), "inter_core": if whole.open { "open" } else { "held" }, "sandboxes": told });
+    let sides = sides.iter().map(|it| it.as_ref().map(|(trace, began, run)| mailboxes::side(trace, *began, *run)));
+    let sides: Vec<_> = sides.collect();
+    let (joined, mail, told_of) = mailboxes::ran(whole, &mailboxes, &sides);
+    let kept = joined && held.iter().all(|it| it.1);
+    let inter_core = if whole.open { "open" } else { "held" };
+    let mut all = json!({ "name": whole.name, "held": kept, "inter_core": inter_core, "sandboxes": told });
+    if !mail.is_empty() {
+        all["mailboxes"] = json!(mail);
+    }
     results.put("sandboxes.json", format!("{all:#}\n").as_bytes())?;
-    let page = sandboxes_page(&whole.name, &rows, subject::inter_core(whole));
+    let page = sandboxes_page(&whole.name, &rows, &told_of, subject::inter_core(whole));
     results.put("report.html", page.as_bytes())?;
     lines::line("report", results.file("report.html").display());
-    lines::line("whole", subject::sandboxes_held(whole, &held));
-    Ok(Outcome::held_if(held.iter().all(|(_, held)| *held)))
+    lines::line("whole", subject::sandboxes_held(whole, &held, joined));
+    Ok(Outcome::held_if(kept))
 }
 
 /// Of a kernel that did not run once and to its end nothing is judged: what was promised did not come.

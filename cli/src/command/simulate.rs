@@ -3,7 +3,7 @@
 use super::network;
 use crate::arguments::{duration, Simulate};
 use crate::promise::{can_run, promised};
-use crate::{subject, verdict};
+use crate::{mailboxes, subject, verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tactus_machine::failure::{Failure, Outcome};
@@ -149,24 +149,30 @@ pub fn simulate(arguments: &Simulate) -> Result<Outcome, Failure> {
     if let Some(network) = network::read(&arguments.subject)? {
         return network::simulate(arguments, network);
     }
-    subject::for_each(&arguments.subject, |system, whole| {
-        let named = arguments.out.clone();
-        let folder = match whole {
-            None => named.unwrap_or_else(|| place::results(&system.name).join("simulated")),
-            Some(whole) => named.unwrap_or_else(|| place::results(&whole.name)).join(&system.name).join("simulated"),
-        };
-        one(arguments, system.clone().sending_at_completion(), &folder)
-    })
+    subject::for_each(
+        &arguments.subject,
+        |system, whole| {
+            let named = arguments.out.clone();
+            let folder = match whole {
+                None => named.unwrap_or_else(|| place::results(&system.name).join("simulated")),
+                Some(whole) => {
+                    named.unwrap_or_else(|| place::results(&whole.name)).join(&system.name).join("simulated")
+                }
+            };
+            one(arguments, system.clone().sending_at_completion(), &folder)
+        },
+        mailboxes::simulated,
+    )
 }
 
 /// Simulates one system.
-fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<Outcome, Failure> {
+fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<(Outcome, Option<(View, Trace)>), Failure> {
     fits(&system)?;
     let costs = costs::of_simulation(&arguments.costs, &system)?;
     subject::announce(&system);
     let promised = promised(&system, costs);
     if !can_run(&promised) {
-        return Ok(Outcome::Broken);
+        return Ok((Outcome::Broken, None));
     }
 
     let begin = std::time::Instant::now();
@@ -193,7 +199,8 @@ fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<Outcome, F
         ..Details::default()
     };
     let results = Results::make(folder)?;
-    let summary = results.write(&Kept { view: promised.view, details }, &trace)?;
+    let kept = Kept { view: promised.view, details };
+    let summary = results.write(&kept, &trace)?;
 
     let length = lines::seconds(system.duration);
     let jobs = lines::grouped(summary.total.released);
@@ -201,5 +208,5 @@ fn one(arguments: &Simulate, system: System, folder: &Path) -> Result<Outcome, F
     lines::line("simulate", format!("{length} · {jobs} jobs · {} jobs/s", lines::grouped(rate as u64)));
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
-    Ok(Outcome::held_if(summary.verdict.held()))
+    Ok((Outcome::held_if(summary.verdict.held()), Some((kept.view, trace))))
 }

@@ -17,6 +17,7 @@ pub mod effort;
 pub mod generate;
 pub mod global;
 pub mod inflation;
+pub mod mailbox;
 pub mod mc2;
 pub mod mixed;
 pub mod overhead;

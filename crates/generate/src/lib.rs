@@ -146,6 +146,7 @@ impl Draw {
             policy: self.policy,
             chains: Vec::new(),
             channels: Vec::new(),
+            mailboxes: Vec::new(),
             services: Vec::new(),
             slots: Vec::new(),
             loads: Vec::new(),

@@ -71,6 +71,7 @@ pub fn partitions(seed: u64) -> System {
         policy: Policy::Partitions,
         chains: Vec::new(),
         channels,
+        mailboxes: Vec::new(),
         services,
         slots: Vec::new(),
         loads: Vec::new(),

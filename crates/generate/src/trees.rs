@@ -93,6 +93,7 @@ pub fn tree(seed: u64) -> System {
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),

@@ -96,6 +96,7 @@ pub(crate) struct Draft {
     pub platform: DraftPlatform,
     pub disks: Vec<DraftDisk>,
     pub sandboxes: Vec<DraftSandbox>,
+    pub mailboxes: Vec<DraftMailbox>,
     /// A sandbox may interrupt the cores of others.
     pub open: Given<bool>,
     pub notes: Vec<String>,
@@ -110,6 +111,27 @@ pub(crate) struct DraftSandbox {
     pub restarts: Given<u64>,
     /// What runs in it.
     pub content: Draft,
+}
+
+/// A mailbox between two sandboxes.
+pub(crate) struct DraftMailbox {
+    pub place: Location,
+    /// For messages: `mailbox "targets"`.
+    pub subject: String,
+    pub name: Given<String>,
+    pub source: Given<DraftMailboxEnd>,
+    pub destination: Given<DraftMailboxEnd>,
+    pub size: Given<u64>,
+    pub depth: Given<u64>,
+    pub messages: Given<u64>,
+    pub latency: Given<Duration>,
+    pub arrival: Given<String>,
+}
+
+/// An end of a mailbox: a task of a sandbox.
+pub(crate) struct DraftMailboxEnd {
+    pub sandbox: String,
+    pub port: DraftPort,
 }
 
 #[derive(Default)]
@@ -228,6 +250,7 @@ pub(crate) struct DraftService {
 }
 
 /// An end of a channel.
+#[derive(Clone)]
 pub(crate) struct DraftPort {
     pub task: String,
     /// The channel's, if there is none.

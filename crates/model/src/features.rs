@@ -63,6 +63,7 @@ fn of_whole(system: &System) -> Features {
         // Each is a feature of its tasks, or of itself.
         tasks: _,
         channels: _,
+        mailboxes: _,
         services: _,
         components: _,
         // Their servers count at full budget, as any other, whatever comes into them.
@@ -295,6 +296,8 @@ fn steps(system: &System, n: usize) -> Features {
 
 fn messages(system: &System, n: usize) -> Features {
     let channel = system.channels.iter().any(|it| it.source.task == n || it.destinations.iter().any(|to| to.task == n));
+    // To its task a mailbox is a queue of messages as any: nobody waits, and no call enters the kernel.
+    let channel = channel || system.mailboxes.iter().any(|it| it.task == n);
     let service = system.services.iter().any(|it| it.server == n || it.clients.iter().any(|to| to.tasks.contains(&n)));
     where_so(&[(channel, Feature::Channel), (service, Feature::Service)])
 }

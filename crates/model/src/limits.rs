@@ -67,6 +67,10 @@ pub const LARGEST_TRIAL: u64 = 100_000;
 pub const LARGEST_PACKAGE: u64 = 4 << 20;
 /// The most channels of one system.
 pub const MAX_CHANNELS: usize = 64;
+/// The most mailboxes between the sandboxes of a machine.
+pub const MAX_MAILBOXES: usize = 8;
+/// The pages of all mailboxes together at most.
+pub const MAX_MAILBOX_PAGES: u64 = 512;
 /// The longest message of a channel (bytes).
 pub const MAX_MESSAGE_SIZE: u32 = 8_192;
 /// The most messages of a channel that wait, and the most that a job sends.

@@ -1,6 +1,6 @@
 //! Several systems on one machine, each with a kernel of its own in a sandbox.
 
-use crate::System;
+use crate::{Mailbox, System};
 use std::path::PathBuf;
 use tactus_time::Duration;
 
@@ -22,6 +22,8 @@ pub struct Sandboxes {
     pub open: bool,
     /// The sandboxes, in the file's order.
     pub parts: Vec<Sandbox>,
+    /// The mailboxes between them, in the file's order.
+    pub mailboxes: Vec<Mailbox>,
 }
 
 /// One of them.

@@ -9,11 +9,12 @@ fn page() -> String {
 }
 
 /// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
-const PARTS: [(&str, &str); 24] = [
+const PARTS: [(&str, &str); 25] = [
     ("[system]", "[system]\nzzz = 1"),
     ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
     ("[machine]", "[machine]\nzzz = 1\ninter-core = 'zzz'"),
     ("[[sandbox]]", "[[sandbox]]\nzzz = 1"),
+    ("[[mailbox]]", "[[mailbox]]\nzzz = 1\nsource = { zzz = 1 }"),
     ("[kernel]", "[kernel]\nzzz = 1"),
     ("[[server]]", "[[server]]\nzzz = 1\nkind = 'zzz'"),
     ("[[partition]]", "[[partition]]\nzzz = 1\nload = 'zzz'\nwindows = [{ zzz = 1 }]"),

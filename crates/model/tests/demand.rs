@@ -153,6 +153,7 @@ fn at_a_level_every_job_takes_the_time_of_that_level() {
         slots: Vec::new(),
         loads: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         machine: Machine { shift: 3, processor: Default::default(), overheads: true, beside: 0 },
         tasks: vec![
             with(Level::A, [Some(ms(30)), Some(ms(20)), Some(ms(10)), Some(ms(10))]),

@@ -144,3 +144,111 @@ fn there_are_four_sandboxes_at_most() {
     let told = read(&(four + &more(2))).expect_err("five");
     assert!(told.contains("more than 4"), "{told}");
 }
+
+const MAIL: &str = r#"
+[[mailbox]]
+name = "targets"
+source = { sandbox = "one", task = "a" }
+destination = { sandbox = "two", task = "a", port = "goal" }
+size = "64 B"
+depth = 8
+messages = 2
+latency = "50 ms"
+arrival = "polled"
+"#;
+
+#[test]
+fn a_mailbox_is_an_end_in_each_of_two_sandboxes_with_pages_of_its_own() {
+    let second = MAIL.replace("targets", "again").replace(", port = \"goal\"", "");
+    let whole = read(&format!("{GOOD}{MAIL}{second}")).expect("a good file");
+    let [one, two] = &whole.parts[..] else { panic!() };
+    let of = |system: &System| -> Vec<_> {
+        system.mailboxes.iter().map(|it| (it.name.clone(), it.number, it.sends, it.first_page, it.pages())).collect()
+    };
+    assert_eq!(of(&one.system), [("targets".into(), 0, true, 0, 1), ("again".into(), 1, true, 2, 1)]);
+    assert_eq!(of(&two.system), [("goal".into(), 0, false, 0, 1), ("again".into(), 1, false, 2, 1)]);
+    let [it, _] = &whole.mailboxes[..] else { panic!() };
+    assert_eq!((it.size, it.depth, it.messages, it.latency), (64, 8, 2, Some(Duration::from_millis(50))));
+    assert_eq!((it.source.sandbox, it.destination.sandbox, it.line), (0, 1, 32));
+    for part in &whole.parts {
+        assert!(part.system.features().tasks[0].has(tactus_task::Feature::Channel), "it is a channel to its task");
+    }
+}
+
+/// A line of the mailbox, what stands there instead, the line of the complaint, and words of it and of its remedy.
+const BAD_MAIL: [(&str, &str, usize, [&str; 2]); 22] = [
+    ("name = \"targets\"", "", 32, ["\"name\" is missing", "name = \"targets\""]),
+    ("depth = 8", "", 32, ["\"depth\" is missing", "depth = 8"]),
+    ("size = \"64 B\"", "", 32, ["\"size\" is missing", "size = \"64 B\""]),
+    ("messages = 2", "refresh-period = '5 ms'", 38, ["\"refresh-period\" is not known here", ""]),
+    ("depth = 8", "depth = 0", 37, ["depth is 0, not between 1 and 512", "choose a number of messages"]),
+    ("messages = 2", "messages = 513", 38, ["messages is 513, not between 1 and 512", "choose a number of messages"]),
+    ("size = \"64 B\"", "size = '9 KiB'", 36, ["not between 1 B and 8 KiB", "choose the length"]),
+    (
+        "size = \"64 B\"\ndepth = 8",
+        "size = '8 KiB'\ndepth = 200",
+        37,
+        ["more than the 960 KiB", "lower its depth or its size"],
+    ),
+    ("latency = \"50 ms\"", "latency = '0 ms'", 39, ["no time at all", "raise it"]),
+    (
+        "arrival = \"polled\"",
+        "arrival = 'interrupt'",
+        40,
+        ["an interrupt would enter the destination's kernel", "take it out"],
+    ),
+    ("arrival = \"polled\"", "arrival = 'pigeon'", 40, ["there is no arrival \"pigeon\"", "take it out"]),
+    ("sandbox = \"one\"", "sandbox = \"won\"", 34, ["there is no sandbox \"won\"; did you mean \"one\"?", ""]),
+    ("sandbox = \"two\"", "sandbox = \"one\"", 35, ["both ends are in sandbox \"one\"", "[[sandbox.channel]]"]),
+    ("task = \"a\" }", "task = \"b\" }", 34, ["there is no task of a channel \"b\"", "did you mean \"a\"?"]),
+    ("source = { sandbox = \"one\", task = \"a\" }", "source = 'a'", 34, ["source", "a table like source = {"]),
+    ("source = { sandbox = \"one\", task = \"a\" }", "source = { task = 'a' }", 34, ["\"sandbox\" is missing", ""]),
+    ("port = \"goal\"", "port = \"a-name-that-is-too-long-for-a-port\"", 35, ["a port's name", "name the port"]),
+    ("name = \"targets\"", "name = \"a b\"", 33, ["a letter or digit", ""]),
+    (
+        "[[mailbox]]\nname = \"targets\"",
+        "[[sandbox.mailbox]]\nname = \"targets\"",
+        32,
+        ["belongs to none", "put it beside them: [[mailbox]]"],
+    ),
+    ("arrival = \"polled\"\n", TWICE, 41, ["is there already, on line 33", "its own name"]),
+    ("arrival = \"polled\"\n", SAME_PORT, 42, ["has another port \"targets\"", "give it another name"]),
+    ("arrival = \"polled\"\n", "wings = 2\n", 40, ["\"wings\" is not known here", ""]),
+];
+const TWICE: &str = "[[mailbox]]\nname = 'targets'\nsource = { sandbox = 'two', task = 'a' }\ndestination = { sandbox = 'one', task = 'a', port = 'x' }\n\
+                     size = '8 B'\ndepth = 1\n";
+const SAME_PORT: &str = "[[mailbox]]\nname = 'other'\nsource = { sandbox = 'one', task = 'a', port = 'targets' }\n\
+                         destination = { sandbox = 'two', task = 'a' }\nsize = '8 B'\ndepth = 1\n";
+
+#[test]
+fn what_is_wrong_with_a_mailbox_is_told_with_line_and_remedy() {
+    let mut wrong = Vec::new();
+    for (old, new, line, words) in BAD_MAIL {
+        assert!(MAIL.contains(old), "{old}");
+        let told = match read(&format!("{GOOD}{}", MAIL.replacen(old, new, 1))) {
+            Err(told) => told,
+            Ok(_) => "nothing".into(),
+        };
+        let place = format!("both.toml:{line}:");
+        if !told.lines().any(|it| it.contains(&place) && words.iter().all(|words| it.contains(words))) {
+            wrong.push(format!("{new:?} at line {line}: {words:?}\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn there_are_eight_mailboxes_at_most_of_two_mebibytes_and_none_without_sandboxes() {
+    let mail = |n: usize| MAIL.replace("targets", &format!("m{n}")).replace("goal", &format!("g{n}"));
+    let eight = (0..8).map(mail).fold(GOOD.to_string(), |text, it| text + &it);
+    assert_eq!(read(&eight).expect("eight").mailboxes.len(), 8);
+    let told = read(&(eight + &mail(8))).expect_err("nine");
+    assert!(told.contains("more than 8") && told.contains("leave some out"), "{told}");
+    let large = |n: usize| mail(n).replace("\"64 B\"\ndepth = 8", "\"8 KiB\"\ndepth = 100");
+    let told = read(&(0..3).map(large).fold(GOOD.to_string(), |text, it| text + &it)).expect_err("600 pages");
+    assert!(told.contains("the pages of all mailboxes") && told.contains("lower depths or sizes"), "{told}");
+    let alone = "[system]\ncores = 1\nduration = '1 s'\n[policy]\nkind = 'partitioned-edf'\n\
+                 [[task]]\nname = 'a'\ncore = 0\nperiod = '10 ms'\nexecution = '1 ms'\n";
+    let told = System::parse_toml(&format!("{alone}{MAIL}"), Path::new("alone.toml")).expect_err("no sandboxes");
+    assert!(told.to_string().contains("joins two sandboxes, and the file has none"), "{told}");
+}

@@ -5,6 +5,7 @@
 
 pub mod costs;
 mod disk;
+mod mailboxes;
 pub mod monitors;
 pub mod network;
 mod policy_config;
@@ -15,6 +16,7 @@ mod server_rules;
 mod slot_fit;
 mod slots;
 
+pub use mailboxes::{mailbox_view, mailboxes, MailboxCheck};
 pub use policy_config::{setup, setup_with, Admission};
 pub use run_plan::{findings, plan, RunPlan};
 pub use server_rules::tree_view;

@@ -144,6 +144,10 @@ pub enum EventKind {
     /// A new version lies in a slot, its tasks' values were told, and it may take over from the program of another slot between two
     /// jobs; or, if the `level` byte is 1, its trial is over. `job`: its slot's number. `arg`: [`SlotUpdate`].
     SlotUpdate = 50,
+    /// What the task has sent into a mailbox to another sandbox, or taken from one, by its own count, when the scheduler looked after a decision.
+    /// `level` byte: the mailbox's number, and 128 more if the task takes. `job`: how many messages, modulo 2^32. `ticket`: how many found no
+    /// room, or how often one was not whole or gone when it was to be taken. `arg`: the time that the decision was given (ns), by which it was so.
+    Mailed = 51,
     /// How many calls were refused on this core in the whole run: `arg`; by the scheduler to the jobs of the task, or by the kernel where
     /// there is none. Written once, before `End`.
     Refused = 35,
@@ -201,6 +205,7 @@ impl EventKind {
             48 => EventKind::SlotUnloaded,
             49 => EventKind::SlotRefused,
             50 => EventKind::SlotUpdate,
+            51 => EventKind::Mailed,
             _ => return None,
         })
     }

@@ -16,9 +16,10 @@ pub struct SandboxRow {
     pub exits: String,
 }
 
-/// The page: a whole HTML document that needs nothing beside it but the reports that it leads to. `note` tells what nothing holds back.
-pub fn sandboxes_page(name: &str, rows: &[SandboxRow], note: &str) -> String {
-    let held = rows.iter().all(|row| row.held);
+/// The page: a whole HTML document that needs nothing beside it but the reports that it leads to. `mailboxes`: what became of
+/// each between them, and whether it was as promised. `note` tells what nothing holds back.
+pub fn sandboxes_page(name: &str, rows: &[SandboxRow], mailboxes: &[(String, bool)], note: &str) -> String {
+    let held = rows.iter().all(|row| row.held) && mailboxes.iter().all(|it| it.1);
     let (verdict, words) = if held { ("held", "every promise held") } else { ("broken", "not every promise held") };
     let name = escape(name);
     let mut page = format!(
@@ -40,7 +41,11 @@ pub fn sandboxes_page(name: &str, rows: &[SandboxRow], note: &str) -> String {
         };
         let _ = writeln!(page, "<tr><td>{link}</td><td>{verdict}</td><td>{}</td></tr>", escape(&row.exits));
     }
-    page + "</table></body></html>\n"
+    page += "</table>";
+    for (words, held) in mailboxes {
+        let _ = writeln!(page, "<p>mailbox {}{}</p>", escape(words), if *held { "" } else { ": not as promised" });
+    }
+    page + "</body></html>\n"
 }
 
 #[cfg(test)]
@@ -55,12 +60,18 @@ mod tests {
             not_judged: not_judged.map(str::to_string),
             exits: "end of the run 1".into(),
         };
-        let page = sandboxes_page("both", &[row("one", true, None), row("two", true, None)], "<open>");
+        let page = sandboxes_page("both", &[row("one", true, None), row("two", true, None)], &[], "<open>");
         assert!(page.contains("data-verdict=\"held\"") && page.contains("&lt;open&gt;"), "{page}");
         assert!(page.contains("<a href=\"one/report.html\">one</a></td><td>held</td>"), "{page}");
-        let page = sandboxes_page("both", &[row("one", true, None), row("two", false, Some("died"))], "");
+        let page = sandboxes_page("both", &[row("one", true, None), row("two", false, Some("died"))], &[], "");
         assert!(
             page.contains("data-verdict=\"broken\"") && page.contains("<td>two</td><td>not judged: died</td>"),
+            "{page}"
+        );
+        let both = [row("one", true, None), row("two", true, None)];
+        let page = sandboxes_page("both", &both, &[("<in>: 1 sent".into(), false)], "");
+        assert!(
+            page.contains("data-verdict=\"broken\"") && page.contains("&lt;in&gt;: 1 sent: not as promised"),
             "{page}"
         );
     }

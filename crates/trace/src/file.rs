@@ -1,7 +1,7 @@
 //! Traces as bytes: the rings in a run's memory, and the file `trace.bin` that keeps them.
 //!
 //! The file holds only what the run determined, so two equal runs give two equal files. Its head and every block of
-//! records are followed by a checksum: a damaged file is never read as a trace. `docs/trace.md` describes it.
+//! records are followed by a checksum: a damaged file is never read as a trace. `README.md` describes it.
 
 use crate::Trace;
 use crc32fast::Hasher;

@@ -90,6 +90,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         policy: Policy::Mc2 { enforce, slack_shifting: true },
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),

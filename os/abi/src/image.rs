@@ -174,6 +174,9 @@ pub enum MemoryKind {
     Dma = 8,
     /// The monitors of the system, see [`crate::monitors`]: the image's own pages, which no component sees.
     Monitors = 9,
+    /// Pages of a mailbox to another sandbox, which its monitor shows to the kernel: `offset` is their address in the sandbox, from
+    /// [`crate::sandbox::MAILBOXES`] on.
+    Mailbox = 10,
 }
 
 /// Numbers that name a PCI device and one of its base address registers in [`Memory::offset`]. They stand in a field that

@@ -24,7 +24,7 @@ pub struct PortCard {
     pub size: u32,
     /// Queuing: the most messages that wait.
     pub depth: u32,
-    /// In the root scheduler: the task that writes. Zero elsewhere.
+    /// In the root scheduler: the task that writes; of a mailbox the one that is at this end. Zero elsewhere.
     pub writer: u32,
     /// Sampling: a message that is older (ns) is not valid any more. Answers of a service: by when they come at the latest, counted from the
     /// release of the job that asked (ns).
@@ -83,6 +83,11 @@ pub const DESTINATION: u32 = 1;
 
 /// [`PortCard::direction`]: the root scheduler sees what was written and taken, so that nobody's word is needed for it.
 pub const OBSERVED: u32 = 2;
+/// [`PortCard::direction`]: as [`OBSERVED`], of a mailbox to which a task of this kernel, [`PortCard::writer`], sends. The mailbox's number is
+/// [`PortCard::refresh`].
+pub const OBSERVED_SENDING: u32 = 3;
+/// The same of a mailbox from which a task of this kernel takes.
+pub const OBSERVED_TAKING: u32 = 4;
 /// [`ProcessCard::releases`]: by time, and each has its job.
 pub const KEPT: u32 = 0;
 /// [`ProcessCard::releases`]: by time, and none has a job where the job before it is unfinished.
@@ -90,8 +95,12 @@ pub const SKIPPED: u32 = 1;
 /// [`ProcessCard::releases`]: by something else than time.
 pub const ARRIVALS: u32 = 2;
 
-/// Words before the first slot. Word 0 counts the messages that were written.
+/// Words before the first slot. Word 0 counts the messages that were written, and [`REFUSED_WORD`] those for which a queue had no room.
 pub const HEADER_WORDS: usize = 8;
+/// See [`HEADER_WORDS`].
+pub const REFUSED_WORD: usize = 1;
+/// The word of a destination's page, behind the count of messages taken, that counts how often one was not whole, or gone.
+pub const UNSOUND_WORD: usize = 1;
 /// Slots of a sampling channel: a reader is disturbed only if three more messages are written while it reads.
 pub const SAMPLING_SLOTS: usize = 4;
 /// Words of a slot before the message: the number of the message, 0 while it is written; when it was written (ns); its length (bytes).

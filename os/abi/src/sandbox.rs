@@ -14,6 +14,40 @@ pub const PIECE: usize = 4;
 /// The machine's serial ports, in the sandboxes' order.
 pub const CONSOLES: [u16; MOST] = [0x3f8, 0x2f8, 0x3e8, 0x2e8];
 
+/// Where a sandbox sees the pages of mailboxes, above all memory: each at the same place in all sandboxes that see it.
+pub const MAILBOXES: u64 = 0xe000_0000;
+/// The most pages of all mailboxes together.
+pub const MAILBOX_PAGES: usize = 512;
+/// The most runs of pages that a sandbox sees of mailboxes: of each of 8 the messages, and the page of what was taken.
+pub const MAILBOX_RUNS: usize = 16;
+
+/// Pages of a mailbox that a sandbox sees, one after another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MailboxRun {
+    /// The first, among those of all mailboxes.
+    pub first: u64,
+    /// How many.
+    pub pages: u64,
+    /// Whether it writes them.
+    pub writable: bool,
+}
+
+impl MailboxRun {
+    /// In one word.
+    pub const fn word(self) -> u64 {
+        self.first | self.pages << 16 | (self.writable as u64) << 32
+    }
+
+    /// What the word says; nothing if it is no run of pages that there are.
+    pub const fn of(word: u64) -> Option<MailboxRun> {
+        let run = MailboxRun { first: word & 0xffff, pages: word >> 16 & 0xffff, writable: word >> 32 & 1 != 0 };
+        if run.pages == 0 || run.first + run.pages > MAILBOX_PAGES as u64 {
+            return None;
+        }
+        Some(run)
+    }
+}
+
 /// The loader's module: places of words.
 pub mod head {
     /// `TACTUSBX`.
@@ -28,8 +62,10 @@ pub mod head {
     pub const TURN: usize = 3;
     /// Whether kernels' interrupts to other cores are held back: 1 or 0. Their interrupt controllers are reached through registers then.
     pub const HOLDS_BACK: usize = 4;
+    /// Where the pages of mailboxes begin on the machine: a multiple of 2 MiB; 0 where there are none.
+    pub const MAILBOXES: usize = 5;
     /// Number of words.
-    pub const WORDS: usize = 5;
+    pub const WORDS: usize = 6;
 }
 
 /// A sandbox in the loader's module: places of words, counted from its first.
@@ -59,8 +95,10 @@ pub mod part {
     /// Its image, and behind it the pieces of its kernel: [`PIECE`](super::PIECE) words each. What is copied is followed by zeros; a
     /// length of 0 is none.
     pub const IMAGE: usize = 10;
+    /// What it sees of mailboxes: [`MailboxRun`](super::MailboxRun)s, and zeros. Only where there are mailboxes.
+    pub const MAILBOXES: usize = IMAGE + super::PIECE * (1 + super::PIECES);
     /// Number of words.
-    pub const WORDS: usize = IMAGE + super::PIECE * (1 + super::PIECES);
+    pub const WORDS: usize = MAILBOXES + super::MAILBOX_RUNS;
 }
 
 /// What a monitor tells its kernel, as the loader's second module: places of words.

@@ -6,8 +6,8 @@ use crate::wire::{stored, Stored};
 use tactus_abi::image::{MemoryKind, WRITABLE};
 use tactus_abi::layout::{PAGE, PARTITION, PORT_CARDS};
 use tactus_abi::port::{
-    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, KEPT, OBSERVED, QUEUING, SAMPLING,
-    SKIPPED, SOURCE,
+    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, KEPT, OBSERVED, OBSERVED_SENDING,
+    OBSERVED_TAKING, QUEUING, SAMPLING, SKIPPED, SOURCE,
 };
 use tactus_abi::shared::name;
 use tactus_model::{Channel, ChannelKind, Overrun, Port, Release, Server, Service, System, TaskPlacement};
@@ -71,6 +71,7 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
             });
         }
     }
+    mailboxes(layout, parts, system, (&mut ports, observes));
     let mut told = Told { ports: Vec::new(), processes: vec![0; count] };
     for (number, cards) in ports.iter().enumerate() {
         told.ports.push(cards.len() as u32);
@@ -90,6 +91,37 @@ pub(crate) fn lay_out(layout: &mut Layout, parts: &Parts, system: &System) -> To
         layout.map(number as u32, memory, PARTITION, 0);
     }
     told
+}
+
+/// Lays out the ends of mailboxes, behind all channels: to a component each is a queue whose other end is elsewhere.
+fn mailboxes(layout: &mut Layout, parts: &Parts, system: &System, (ports, observes): (&mut [Vec<PortCard>], bool)) {
+    let services: usize = system.services.iter().map(|service| 2 * service.clients.len()).sum();
+    for (number, it) in system.mailboxes.iter().enumerate() {
+        let card = PortCard {
+            name: name(&it.name),
+            channel: (system.channels.len() + services + number) as u32,
+            kind: QUEUING,
+            direction: if it.sends { SOURCE } else { DESTINATION },
+            size: it.size,
+            depth: it.depth,
+            writer: 0,
+            refresh: 0,
+            service: 0,
+        };
+        let own = component_of(parts, it.task);
+        let messages = layout.mailbox(it.first_page, it.pages());
+        let taken = layout.mailbox(it.first_page + it.pages(), 1);
+        let rights = |writes: bool| if writes { WRITABLE } else { 0 };
+        layout.map(own as u32, messages, card.address(), rights(it.sends));
+        layout.map(own as u32, taken, card.taken_address(), rights(!it.sends));
+        ports[own].push(card);
+        if observes {
+            layout.map(SCHEDULER as u32, messages, card.address(), 0);
+            layout.map(SCHEDULER as u32, taken, card.taken_address(), 0);
+            let direction = if it.sends { OBSERVED_SENDING } else { OBSERVED_TAKING };
+            ports[SCHEDULER].push(PortCard { direction, writer: it.task as u32, refresh: it.number as u64, ..card });
+        }
+    }
 }
 
 /// The channels of services, behind those of the file: for each client one of requests and one of answers, each with what it is of its

@@ -89,8 +89,13 @@ impl Demand {
 
     /// All memory objects but those that lie elsewhere, with what is kept to restart a component.
     pub fn objects(&mut self, memories: &[Memory], seen_by: &[Option<usize>], restarted_by: &[u32]) {
-        const ELSEWHERE: [u32; 4] =
-            [MemoryKind::InPlace as u32, MemoryKind::Trace as u32, MemoryKind::Device as u32, MemoryKind::Pci as u32];
+        const ELSEWHERE: [u32; 5] = [
+            MemoryKind::InPlace as u32,
+            MemoryKind::Trace as u32,
+            MemoryKind::Device as u32,
+            MemoryKind::Pci as u32,
+            MemoryKind::Mailbox as u32,
+        ];
         for (it, by) in memories.iter().zip(seen_by).filter(|(it, _)| !ELSEWHERE.contains(&it.kind)) {
             self.add(it.colours, it.bytes / PAGE, *by);
             if by.is_some_and(|by| restarted_by[by] != NO_COMPONENT) && it.kind == MemoryKind::Copied as u32 {

@@ -13,6 +13,7 @@ use tactus_abi::layout::{
     CARDS, CHILD_PAGE, CHILD_PAGES, COUNTERS, DEMANDS, HEAP, INFO, PAGE, PARENT_PAGE, PARENT_PAGES, PLAN, REGIONS,
     REGION_STRIDE, SECTION_PAGE, SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TRACE, WATCHED,
 };
+use tactus_abi::sandbox::MAILBOXES;
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
 use tactus_model::{CriticalSection, System};
 use tactus_time::TaskId;
@@ -50,6 +51,13 @@ impl Layout {
         let Contents { at: offset, bytes: file_bytes } = contents.unwrap_or(Contents { at: 0, bytes: 0 });
         self.memories.push(Memory { kind: kind as u32, late: 0, bytes, offset, file_bytes, colours: 0 });
         (self.memories.len() - 1) as u32
+    }
+
+    /// Pages of mailboxes, from this one on.
+    pub fn mailbox(&mut self, first_page: u64, count: u64) -> u32 {
+        let number = self.memory(MemoryKind::Mailbox, count * PAGE, None);
+        self.memories[number as usize].offset = MAILBOXES + first_page * PAGE;
+        number
     }
 
     pub fn map(&mut self, component: u32, memory: u32, address: u64, flags: u32) {
@@ -340,12 +348,13 @@ impl Layout {
 
     /// Memory that the kernel has to find beside the image and the trace: what is copied, and page tables but the trace's.
     pub fn fresh_bytes(&self, components: usize) -> u64 {
-        const ELSEWHERE: [u32; 5] = [
+        const ELSEWHERE: [u32; 6] = [
             MemoryKind::InPlace as u32,
             MemoryKind::Monitors as u32,
             MemoryKind::Trace as u32,
             MemoryKind::Device as u32,
             MemoryKind::Pci as u32,
+            MemoryKind::Mailbox as u32,
         ];
         let kept = |memory: &&Memory| !ELSEWHERE.contains(&memory.kind);
         let frames: u64 = self.memories.iter().filter(kept).map(|memory| memory.bytes).sum();

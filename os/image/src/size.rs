@@ -46,6 +46,8 @@ const RECORDS_PER_JOB: u64 = 16;
 const RECORDS_PER_PERIOD: u64 = 10;
 /// Records of a look at a counter of misses: the core is entered, the policy told, and the core left. One more tells of lines written back.
 const RECORDS_PER_LOOK: u64 = 3;
+/// Records that each end of a mailbox adds to those of a job at most: one at each entry of the scheduler that a job causes.
+const RECORDS_PER_MAILBOX: u64 = 4;
 /// Records that a job costs at the least: release, entry and decision twice, dispatch, completion, and what follows.
 const LEAST_RECORDS_PER_JOB: u64 = 8;
 /// From job to job of a task that releases itself, on the average, at the least in most systems.
@@ -233,7 +235,8 @@ pub fn expected_records(system: &System) -> u64 {
 /// The ring that holds everything even if one core does all the work that it may do and components have recorded what they may, with a
 /// quarter to spare.
 fn wanted_ring(system: &System, restarts: u64) -> u64 {
-    let each = RECORDS_PER_JOB + quota::records_of_looks(system);
+    let mailboxes = RECORDS_PER_MAILBOX * system.mailboxes.len() as u64;
+    let each = RECORDS_PER_JOB + quota::records_of_looks(system) + mailboxes;
     let of_task = |n| {
         turns(system, n).saturating_mul(each).saturating_add(quota::records(system, n, jobs(system, TaskId(n as u16))))
     };

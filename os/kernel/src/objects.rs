@@ -238,6 +238,7 @@ fn place(
             }
             base
         }
+        k if k == MemoryKind::Mailbox as u32 => memory.offset,
         _ => return Err(ImageError::NotAnImage),
     }))
 }

@@ -11,8 +11,8 @@
 use crate::{cards, clock};
 use core::sync::atomic::{fence, AtomicU64, Ordering};
 use tactus_abi::port::{
-    PortCard, ServicePort, DESTINATION, HEADER_WORDS, OBSERVED, QUEUING, SAMPLING, SAMPLING_SLOTS, SLOT_HEADER_WORDS,
-    SOURCE,
+    PortCard, ServicePort, DESTINATION, HEADER_WORDS, OBSERVED, OBSERVED_SENDING, OBSERVED_TAKING, QUEUING,
+    REFUSED_WORD, SAMPLING, SAMPLING_SLOTS, SLOT_HEADER_WORDS, SOURCE, UNSOUND_WORD,
 };
 use tactus_time::{Duration, Instant};
 
@@ -71,6 +71,43 @@ impl ObservedPort {
     }
 }
 
+/// An end of a mailbox as the root scheduler of its sandbox sees it: what its own task has sent or taken, and nothing that the other sandbox says.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservedMailbox(&'static PortCard);
+
+impl ObservedMailbox {
+    /// All that this component observes.
+    pub fn all() -> impl Iterator<Item = ObservedMailbox> {
+        let ends = [OBSERVED_SENDING, OBSERVED_TAKING];
+        cards::ports().iter().filter(move |card| ends.contains(&card.direction)).map(ObservedMailbox)
+    }
+
+    /// The mailbox's number in the file of the whole.
+    pub fn number(self) -> u64 {
+        self.0.refresh
+    }
+
+    /// The task at this end.
+    pub fn task(self) -> u32 {
+        self.0.writer
+    }
+
+    /// Whether it sends.
+    pub fn sends(self) -> bool {
+        self.0.direction == OBSERVED_SENDING
+    }
+
+    /// How many messages the task has sent, and how many found no room; or how many it has taken, and how often one was not whole or gone. By its own
+    /// counts.
+    pub fn counts(self) -> [u64; 2] {
+        if !self.sends() {
+            return [taken(self.0), unsound(self.0)].map(|count| count.load(Ordering::Relaxed));
+        }
+        let word = |n: usize| memory(self.0).get(n).map_or(0, |count| count.load(Ordering::Relaxed));
+        [word(0), word(REFUSED_WORD)]
+    }
+}
+
 /// How often a reader begins again. A source that writes once in a while disturbs nobody twice.
 const ATTEMPTS: usize = 8;
 
@@ -92,6 +129,20 @@ fn memory(card: &PortCard) -> &'static [AtomicU64] {
 fn taken(card: &PortCard) -> &'static AtomicU64 {
     // SAFETY: as in `memory`; the first word of the page that the destination writes.
     unsafe { &*(card.taken_address() as *const AtomicU64) }
+}
+
+/// How many messages a queuing channel's destination found that were not whole, or gone: behind the count of those taken.
+#[cold]
+fn unsound(card: &PortCard) -> &'static AtomicU64 {
+    // SAFETY: as in `taken`; the second word of that page.
+    unsafe { &*(card.taken_address() as *const AtomicU64).add(UNSOUND_WORD) }
+}
+
+/// Counts one, which its destination alone does.
+#[cold]
+fn note_unsound(card: &PortCard) {
+    let count = unsound(card);
+    count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
 }
 
 /// The header and the message of a slot.
@@ -316,6 +367,14 @@ impl QueuingSource {
         self.put([head], message)
     }
 
+    /// Counts a message that finds no room.
+    #[cold]
+    fn refused(self) -> PortError {
+        let count = &memory(self.0)[REFUSED_WORD];
+        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        PortError::Full
+    }
+
     #[inline]
     fn put<const HEAD: usize>(self, head: [u64; HEAD], message: &[u8]) -> Result<(), PortError> {
         if 8 * HEAD + message.len() > self.0.size as usize {
@@ -323,7 +382,7 @@ impl QueuingSource {
         }
         let (waiting, sent) = self.waiting_and_sent();
         if waiting >= self.0.depth.into() {
-            return Err(PortError::Full);
+            return Err(self.refused());
         }
         let number = (sent % u64::from(self.0.depth.max(1))) as usize;
         write(self.0, number, sent.wrapping_add(1), (head, message));
@@ -359,6 +418,7 @@ impl QueuingDestination {
         if waiting <= self.0.depth.into() {
             return (waiting, before);
         }
+        note_unsound(self.0);
         taken(self.0).store(sent, Ordering::Release);
         (0, sent)
     }
@@ -395,7 +455,10 @@ impl QueuingDestination {
         let result = match read(self.0, number, before.wrapping_add(1), (head, message)) {
             Err(PortError::TooLong) => return Err(PortError::TooLong),
             Ok(Some((length, _))) => Ok(Some(length)),
-            Ok(None) | Err(_) => Err(PortError::Unsettled),
+            Ok(None) | Err(_) => {
+                note_unsound(self.0);
+                Err(PortError::Unsettled)
+            }
         };
         taken(self.0).store(before.wrapping_add(1), Ordering::Release);
         result

@@ -2,12 +2,13 @@
 
 use crate::apic::APIC;
 use core::cell::UnsafeCell;
-use tactus_abi::sandbox::MOST;
+use tactus_abi::sandbox::{MailboxRun, MAILBOXES, MOST};
 
 const PAGE: u64 = 4096;
 const LARGE: u64 = 512 * PAGE;
 /// Present, writable, and for everybody: a nested walk is one of a user.
 const OPEN: u64 = 7;
+const WRITABLE: u64 = 2;
 /// A page of 2 MiB.
 const LEAF: u64 = 1 << 7;
 
@@ -39,6 +40,8 @@ struct Tables {
     large: [Table; 4],
     /// Of single pages.
     small: Table,
+    /// The same, of mailboxes.
+    mailboxes: Table,
 }
 
 static TABLES: [Tables; MOST] = [const {
@@ -47,6 +50,7 @@ static TABLES: [Tables; MOST] = [const {
         gibibytes: Table::empty(),
         large: [const { Table::empty() }; 4],
         small: Table::empty(),
+        mailboxes: Table::empty(),
     }
 }; MOST];
 
@@ -92,6 +96,19 @@ pub fn build_part(sandbox: usize, base: u64, bytes: u64, holds_back: bool) -> u6
     tables.small.set((APIC % LARGE / PAGE) as usize, APIC | OPEN);
     tables.large[3].set((APIC / LARGE % 512) as usize, tables.small.address() | OPEN);
     tables.joined()
+}
+
+/// Shows a sandbox pages of mailboxes, all of which lie from `base` on: those that it writes, and others that it may only read.
+pub fn show_mailboxes(sandbox: usize, base: u64, runs: impl Iterator<Item = MailboxRun>) {
+    let tables = &TABLES[sandbox % MOST];
+    for run in runs {
+        let rights = if run.writable { OPEN } else { OPEN & !WRITABLE };
+        for page in run.first..run.first + run.pages {
+            tables.mailboxes.set(page as usize, (base + page * PAGE) | rights);
+        }
+    }
+    let place = (MAILBOXES / LARGE) as usize;
+    tables.large[place / 512 % 4].set(place % 512, tables.mailboxes.address() | OPEN);
 }
 
 impl Tables {

@@ -3,7 +3,8 @@
 //! The first core reads the loader's module, measures the clocks, starts the other cores, and then is a monitor like the others. A
 //! monitor loads its kernel, runs it, starts it again if it dies, and writes what happened to its own words of the board
 //! ([`tactus_abi::sandbox::board`]). What monitors share is the module and the clocks' rates, which nobody writes from then on, and the
-//! number of kernels whose run is over.
+//! number of kernels whose run is over. Kernels share the pages of their mailboxes, of which each is written by one of them; they outlive a
+//! restart, so that what was sent before it is taken after it.
 
 use crate::control::{ControlBlock, Guest};
 use crate::exits::{self, Cause, Counts, Next};
@@ -13,7 +14,7 @@ use crate::watchdog::{self, Found, Patience, Watched};
 use crate::{apic, boot, fail, interrupts, nested, permissions};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
-use tactus_abi::sandbox::{board, head, page, part, state, CONSOLES, MOST, PIECE, PIECES};
+use tactus_abi::sandbox::{board, head, page, part, state, MailboxRun, CONSOLES, MAILBOX_RUNS, MOST, PIECE, PIECES};
 
 /// The loader's magic number, for kernels.
 const MAGIC: u32 = 0x336e_c578;
@@ -147,6 +148,11 @@ fn monitor(sandbox: usize) -> ! {
         fail("the processor's interrupt controller has no registers (x2APIC), without which a kernel's interrupts to others are not held back");
     }
     let tables = nested::build_part(sandbox, base, bytes, holds_back);
+    let mailboxes = module.head(head::MAILBOXES);
+    if mailboxes != 0 {
+        let words = (0..MAILBOX_RUNS).map(|n| module.part(sandbox, part::MAILBOXES + n));
+        nested::show_mailboxes(sandbox, mailboxes, words.filter_map(MailboxRun::of));
+    }
     let mut counts = Counts::default();
     board(board::SINCE, SINCE.load(SeqCst));
     let mut begun = 0;

@@ -109,6 +109,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),

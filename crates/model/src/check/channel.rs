@@ -4,7 +4,7 @@ use super::health::overrun_remedy;
 use super::names::check_name;
 use super::release::find;
 use crate::draft::{At, Draft, DraftChannel, DraftPort, Given};
-use crate::problem::Collector;
+use crate::problem::{Collector, Location};
 use crate::units::format_size;
 use crate::{
     Body, Channel, ChannelKind, Overrun, Port, System, MAX_CHANNELS, MAX_CHANNEL_MEMORY, MAX_DESTINATIONS,
@@ -34,7 +34,7 @@ pub(super) fn check(draft: &Draft, system: &System, out: &mut Collector) -> Vec<
 
 /// Whose memory a task's jobs see.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
+pub(super) enum Owner {
     /// A component of the user's, by its place.
     Component(usize),
     /// That of this task of the built-in workload, which has one of its own.
@@ -42,7 +42,7 @@ enum Owner {
 }
 
 impl Owner {
-    fn of(system: &System, task: usize) -> Owner {
+    pub(super) fn of(system: &System, task: usize) -> Owner {
         match system.tasks[task].body {
             Body::Component(place) => Owner::Component(place),
             Body::Workload => Owner::Task(task),
@@ -65,18 +65,14 @@ fn one(
         out.refuse(name.place, subject, "another channel has the same name", "choose another one");
         return None;
     }
-    let size = size(drafted, out)?;
+    let size = size(&drafted.size, subject, out)?;
     let kind = kind(drafted, out)?;
     let room = match kind {
         ChannelKind::Sampling { .. } => 4,
         ChannelKind::Queuing { depth, .. } => u64::from(depth),
     };
-    let memory = 64 + room * (24 + u64::from(size).next_multiple_of(8));
-    if memory > MAX_CHANNEL_MEMORY {
-        let (what, limit) =
-            (format_size(memory), format!("more than the {} of a channel", format_size(MAX_CHANNEL_MEMORY)));
-        let place = drafted.depth.get().map_or(drafted.place, |at| at.place);
-        out.out_of_range(place, subject, "the memory of its messages", what, limit, "lower its depth or its size");
+    let place = drafted.depth.get().map_or(drafted.place, |at| at.place);
+    if !has_room((size, room), (place, subject), out) {
         return None;
     }
     let (source, destinations) = (drafted.source.get()?, drafted.destinations.get()?);
@@ -117,14 +113,25 @@ fn one(
     })
 }
 
-fn size(drafted: &DraftChannel, out: &mut Collector) -> Option<u32> {
-    let at = drafted.size.get()?;
+/// Whether the messages are no more memory than a channel may have, whose size and number these are.
+pub(super) fn has_room((size, room): (u32, u64), (place, subject): (Location, &str), out: &mut Collector) -> bool {
+    let memory = 64 + room * (24 + u64::from(size).next_multiple_of(8));
+    if memory > MAX_CHANNEL_MEMORY {
+        let (what, limit) =
+            (format_size(memory), format!("more than the {} of a channel", format_size(MAX_CHANNEL_MEMORY)));
+        out.out_of_range(place, subject, "the memory of its messages", what, limit, "lower its depth or its size");
+    }
+    memory <= MAX_CHANNEL_MEMORY
+}
+
+pub(super) fn size(given: &Given<u64>, subject: &str, out: &mut Collector) -> Option<u32> {
+    let at = given.get()?;
     match u32::try_from(at.value).ok().filter(|size| (1..=MAX_MESSAGE_SIZE).contains(size)) {
         Some(size) => Some(size),
         None => {
             let limit = format!("not between 1 B and {}", format_size(MAX_MESSAGE_SIZE.into()));
             let remedy = "choose the length of its longest message";
-            out.out_of_range(at.place, &drafted.subject, "size", format_size(at.value), limit, remedy);
+            out.out_of_range(at.place, subject, "size", format_size(at.value), limit, remedy);
             None
         }
     }
@@ -168,7 +175,18 @@ fn kind(drafted: &DraftChannel, out: &mut Collector) -> Option<ChannelKind> {
         return Some(ChannelKind::Sampling { refresh_period: refresh.value });
     }
     let depth = required(&drafted.depth, drafted, "depth = 8", out)?;
-    let messages = drafted.messages.get().map_or((1, depth.place), |at| (at.value, at.place));
+    let (depth, messages) = numbers(depth, &drafted.messages, subject, out)?;
+    Some(ChannelKind::Queuing { depth, messages })
+}
+
+/// How many messages have room, and how many a job sends at most.
+pub(super) fn numbers(
+    depth: &At<u64>,
+    messages: &Given<u64>,
+    subject: &str,
+    out: &mut Collector,
+) -> Option<(u32, u32)> {
+    let messages = messages.get().map_or((1, depth.place), |at| (at.value, at.place));
     for (what, value, place) in [("depth", depth.value, depth.place), ("messages", messages.0, messages.1)] {
         if !(1..=u64::from(MAX_MESSAGES)).contains(&value) {
             let limit = format!("not between 1 and {MAX_MESSAGES}");
@@ -176,7 +194,7 @@ fn kind(drafted: &DraftChannel, out: &mut Collector) -> Option<ChannelKind> {
             return None;
         }
     }
-    Some(ChannelKind::Queuing { depth: depth.value as u32, messages: messages.0 as u32 })
+    Some((depth.value as u32, messages.0 as u32))
 }
 
 fn required<'d, T>(
@@ -194,7 +212,7 @@ fn required<'d, T>(
 }
 
 /// An end of the channel; of a destination, `source` is the task that writes.
-fn port(
+pub(super) fn port(
     at: &At<DraftPort>,
     (subject, channel, source): (&str, &str, Option<usize>),
     system: &System,

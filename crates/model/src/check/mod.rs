@@ -9,6 +9,7 @@ mod disk;
 mod health;
 mod image;
 mod impossible;
+mod mailbox;
 mod misses;
 mod monitor;
 mod names;
@@ -110,6 +111,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         scheduling,
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         machine: Machine {
             shift: context.shift,

@@ -1,5 +1,6 @@
 //! The rules of sandboxes: each becomes a system of its own, by the rules of any system.
 
+use super::mailbox;
 use super::names::{check_name, unique};
 use crate::draft::{Draft, DraftSandbox, Given};
 use crate::problem::{Collector, Location};
@@ -16,9 +17,15 @@ pub(crate) fn sandboxes(mut draft: Draft, source: &Path, out: &mut Collector) ->
     // The others', and the one that lets the time pass on the emulated machine.
     let beside = given.len();
     let duration = super::duration(&draft, out)?;
-    let parts: Vec<_> = given.into_iter().filter_map(|it| part(&draft, it, beside, source, out)).collect();
+    let count = given.len();
+    let mut parts: Vec<_> = given.into_iter().filter_map(|it| part(&draft, it, beside, source, out)).collect();
     let open = !draft.open.is_absent();
-    let whole = Sandboxes { name, source: source.to_path_buf(), duration, open, parts };
+    // What is wrong with a sandbox may be why an end is not found.
+    let mailboxes = match parts.len() == count {
+        true => mailbox::check(&draft.mailboxes, &mut parts, out),
+        false => Vec::new(),
+    };
+    let whole = Sandboxes { name, source: source.to_path_buf(), duration, open, parts, mailboxes };
     out.is_empty().then_some(whole)
 }
 

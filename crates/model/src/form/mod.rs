@@ -7,6 +7,7 @@ mod colours;
 mod component;
 mod disk;
 mod keys;
+mod mailbox;
 mod monitor;
 pub(crate) mod network;
 pub(crate) mod package;
@@ -31,12 +32,13 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 24] = [
+const TOP: [&str; 25] = [
     "system",
     "policy",
     "machine",
     "kernel",
     "sandbox",
+    "mailbox",
     "server",
     "partition",
     "task",
@@ -125,7 +127,11 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
     for (i, value) in each(&top, &mut reader, "sandbox").into_iter().enumerate() {
         draft.sandboxes.extend(sandbox::read(value, i, &mut reader));
     }
+    for (i, value) in each(&top, &mut reader, "mailbox").into_iter().enumerate() {
+        draft.mailboxes.extend(mailbox::read(value, i, &mut reader));
+    }
     if draft.sandboxes.is_empty() {
+        mailbox::refuse_alone(&draft.mailboxes, &mut reader);
         system.iter().for_each(|section| section.require(&mut reader, "cores", "cores = 4"));
         top.require(&mut reader, "policy", "[policy] with kind = \"partitioned-edf\"");
         read_content(&top, &mut reader, &mut draft);

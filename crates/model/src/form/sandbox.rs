@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::DraftSandbox;
 
-const SANDBOX: [&str; 25] = [
+const SANDBOX: [&str; 26] = [
     "name",
     "cores",
     "memory",
@@ -14,6 +14,7 @@ const SANDBOX: [&str; 25] = [
     "task",
     "chain",
     "channel",
+    "mailbox",
     "service",
     "resource",
     "change",
@@ -45,7 +46,7 @@ const REFUSED: [(&str, &str); 10] = [
 ];
 const COME_AND_GO: &str = "programs do not come and go in sandboxes";
 /// What stands beside sandboxes. Everything else belongs into one of them, or goes with none.
-const BESIDE: [&str; 3] = ["system", "machine", "sandbox"];
+const BESIDE: [&str; 4] = ["system", "machine", "sandbox", "mailbox"];
 /// What of `[system]` and `[machine]` each sandbox has for itself, or no sandbox has.
 const OF_SYSTEM: [(&str, &str); 3] = [
     ("memory", "give each sandbox its own"),
@@ -67,6 +68,8 @@ pub(super) fn read<'a>(value: &'a Value<'a>, index: usize, reader: &mut Reader<'
     for (key, why) in REFUSED {
         refuse(&section, key, why, "run it in a file without sandboxes", reader);
     }
+    let why = "a mailbox joins two sandboxes, and belongs to none";
+    refuse(&section, "mailbox", why, "put it beside them: [[mailbox]]", reader);
     let mut sandbox = DraftSandbox { place: section.place, ..DraftSandbox::default() };
     let content = &mut sandbox.content;
     content.place = section.place;

@@ -24,6 +24,7 @@ pub use wait::Wait;
 
 use crate::channel::Channel;
 use crate::disk::Disk;
+use crate::mailbox::MailboxPort;
 use crate::platform::{Platform, Rights};
 use std::path::PathBuf;
 use tactus_task::TaskOrder;
@@ -58,6 +59,8 @@ pub struct System {
     pub chains: Vec<Chain>,
     /// Channels between tasks, in file order.
     pub channels: Vec<Channel>,
+    /// Its ends of mailboxes between sandboxes, in the order of the whole's file.
+    pub mailboxes: Vec<MailboxPort>,
     /// Services that tasks give to others by messages, in file order.
     pub services: Vec<Service>,
     /// Places for programs that come while it runs, in file order.

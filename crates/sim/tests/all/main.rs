@@ -14,6 +14,7 @@ mod generate;
 mod locks;
 mod lockstep;
 mod machine;
+mod mailboxes;
 mod mc2;
 mod misses;
 mod mixed;

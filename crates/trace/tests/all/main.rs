@@ -13,5 +13,6 @@ mod file;
 mod inter_core;
 mod judge;
 mod litmus;
+mod mailboxes;
 mod monitors;
 mod perfetto;

@@ -142,6 +142,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         policy,
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),

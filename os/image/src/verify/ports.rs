@@ -6,10 +6,11 @@ use super::fault::{is_name, rule, Part, VerifyError};
 use crate::parsed::Parsed;
 use crate::parts::SCHEDULER;
 use crate::wire::Stored;
-use tactus_abi::image::{role, WRITABLE};
+use tactus_abi::image::{role, MemoryKind, WRITABLE};
 use tactus_abi::layout::{CHANNELS, CHANNEL_STRIDE, MAX_CHANNELS, PAGE, PARTITION, PORT_CARDS};
 use tactus_abi::port::{
-    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, OBSERVED, QUEUING, SAMPLING, SOURCE,
+    PartitionCard, PortCard, ProcessCard, ServicePort, ARRIVALS, DESTINATION, OBSERVED, OBSERVED_SENDING,
+    OBSERVED_TAKING, QUEUING, SAMPLING, SOURCE,
 };
 
 /// Every channel has one source, which alone writes its memory, and destinations with cards that say the same; of a queue one, which alone
@@ -20,6 +21,7 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
     // By the root scheduler's word, which comes first.
     let mut writers: Vec<Option<u32>> = vec![None; MAX_CHANNELS];
     let mut observed_as: Vec<PortCard> = Vec::new();
+    let mut mailboxes: Vec<PortCard> = Vec::new();
     for number in 0..image.components.len() {
         let check = |holds, text| rule(holds, Part::Info, number, text);
         let mut rest = contents(image, bytes, number, PORT_CARDS);
@@ -32,7 +34,7 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             check((card.channel as usize) < MAX_CHANNELS, "has a port of a channel that there is not")?;
             let sound = match card.kind {
                 SAMPLING => card.depth == 0,
-                QUEUING => card.depth > 0 && (card.refresh == 0 || card.service != 0),
+                QUEUING => card.depth > 0 && (card.refresh == 0 || card.service != 0 || is_observed_mailbox(&card)),
                 _ => false,
             };
             let sound = sound && (card.service == 0 || card.kind == QUEUING && ServicePort::of(card.service).is_some());
@@ -42,7 +44,7 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             check(small && card.fits(), "has a port of a channel that is too large")?;
             let writes = |address: u64| image.mapping_at(number, address).map(|mapping| mapping.flags == WRITABLE);
             let source = card.direction == SOURCE;
-            let observed = card.direction == OBSERVED && number == SCHEDULER;
+            let observed = (card.direction == OBSERVED || is_observed_mailbox(&card)) && number == SCHEDULER;
             check(source || observed || card.direction == DESTINATION, "has a port that neither writes nor reads")?;
             check(observed || card.writer == 0, "is told who writes what it does not observe")?;
             check(writes(card.address()) == Some(source), "does not see the messages of its port as it should")?;
@@ -52,6 +54,13 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
             let length = mapping.map_or(0, |mapping| image.memories[mapping.memory as usize].bytes);
             let wanted = (card.words() as u64 * 8).next_multiple_of(PAGE);
             check(length == wanted, "has a port of other memory than its messages take")?;
+            // The other end is another sandbox's, so that here one is all there is.
+            if mapping.is_some_and(|it| image.memories[it.memory as usize].kind == MemoryKind::Mailbox as u32) {
+                mailbox(image, number, &card, &mut mailboxes)?;
+                cards.push(card);
+                continue;
+            }
+            check(!is_observed_mailbox(&card), "observes a mailbox, and sees other memory")?;
             let form = PortCard { name: [0; 24], direction: 0, writer: 0, ..card };
             match card.direction {
                 SOURCE => {
@@ -97,6 +106,43 @@ pub(super) fn told(image: &Parsed, bytes: &[u8]) -> Result<(), VerifyError> {
         check(!queues || destinations.len() == 1, "has a queue of several destinations")?;
     }
     Ok(())
+}
+
+fn is_observed_mailbox(card: &PortCard) -> bool {
+    [OBSERVED_SENDING, OBSERVED_TAKING].contains(&card.direction)
+}
+
+/// An end of a mailbox: what the root scheduler was told of it, if it observes, and what its component is told agree; and both see the same
+/// pages, of messages and behind them of what was taken.
+fn mailbox(image: &Parsed, number: usize, card: &PortCard, observed: &mut Vec<PortCard>) -> Result<(), VerifyError> {
+    let check = |holds, text| rule(holds, Part::Info, number, text);
+    let memory = |component: usize, address: u64| {
+        let mapping = image.mapping_at(component, address)?;
+        let memory = image.memories.get(mapping.memory as usize)?;
+        (memory.kind == MemoryKind::Mailbox as u32).then_some((mapping.memory, memory.offset, memory.bytes))
+    };
+    let of = |component: usize| memory(component, card.address()).zip(memory(component, card.taken_address()));
+    let follows = of(number).is_some_and(|((_, at, bytes), (_, taken, one))| taken == at + bytes && one == PAGE);
+    check(
+        follows && card.kind == QUEUING && card.service == 0,
+        "has a mailbox whose pages are not one behind the other",
+    )?;
+    if is_observed_mailbox(card) {
+        check(observed.iter().all(|it| it.channel != card.channel), "observes a mailbox twice")?;
+        observed.push(*card);
+        return Ok(());
+    }
+    let Some(place) = observed.iter().position(|it| it.channel == card.channel) else {
+        // A root scheduler of the user's own observes nothing.
+        return check(of(SCHEDULER).is_none(), "has a mailbox that the root scheduler sees and is not told of");
+    };
+    let it = observed[place];
+    let sends = it.direction == OBSERVED_SENDING;
+    let same = PortCard { direction: card.direction, writer: 0, refresh: 0, ..it } == *card;
+    let thread = image.threads.get(image.header.cores as usize + it.writer as usize);
+    let own = thread.is_some_and(|thread| thread.component as usize == number);
+    let agrees = same && own && sends == (card.direction == SOURCE) && of(SCHEDULER) == of(number);
+    check(agrees, "has a mailbox of which the root scheduler is told otherwise")
 }
 
 /// What a component is told of its partition: its own tasks, all of them.

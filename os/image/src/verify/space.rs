@@ -10,6 +10,7 @@ use tactus_abi::layout::{
     PARENT_PAGE, PARENT_PAGES, PARTITION, PLAN, PORT_CARDS, PROGRAM, REGIONS, REGION_STRIDE, SECTION_PAGE,
     SECTION_PAGES, STACKS, STACK_STRIDE, TASK_PAGE, TASK_PAGES, TOLD, TRACE, WATCHED,
 };
+use tactus_abi::sandbox::{MAILBOXES, MAILBOX_PAGES};
 use tactus_model::every_colour;
 
 /// What a mapping is for, as its address tells.
@@ -70,7 +71,7 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
     let cores = u64::from(image.header.cores);
     let first = image.array_bytes.div_ceil(PAGE) * PAGE;
     let mut ranges = Vec::new();
-    let mut made = [0; 10];
+    let mut made = [0; 11];
     let mut traced = 0;
     for (number, it) in image.memories.iter().enumerate() {
         let check = |holds, text| rule(holds, Part::Memory, number, text);
@@ -96,7 +97,14 @@ pub(super) fn memories(image: &Parsed) -> Result<(), VerifyError> {
         const REGION_PAGES: u32 = MemoryKind::Regions as u32;
         const RINGS: u32 = MemoryKind::Trace as u32;
         const MONITORS: u32 = MemoryKind::Monitors as u32;
+        const MAILBOX: u32 = MemoryKind::Mailbox as u32;
         match it.kind {
+            MAILBOX => {
+                check(it.file_bytes == 0, "is a mailbox's and has contents")?;
+                let end = it.offset.saturating_add(it.bytes);
+                let there = it.offset >= MAILBOXES && end <= MAILBOXES + MAILBOX_PAGES as u64 * PAGE;
+                check(there, "is a mailbox's and lies where no mailbox does")?;
+            }
             IN_PLACE | MONITORS => check(it.file_bytes == it.bytes, "lies in the image, but not all of it does")?,
             COPIED => {}
             CLOCK_PAGE | REGION_PAGES | RINGS => {
@@ -277,6 +285,9 @@ fn expected(it: Use, flags: u32, memory: u32) -> (MemoryKind, u32) {
         Use::Components | Use::Buffers | Use::DeviceCards | Use::Setup | Use::Watched => (MemoryKind::InPlace, 0),
         Use::PortCards | Use::Partition => (MemoryKind::InPlace, 0),
         // Who writes is the business of the cards.
+        Use::Messages(_) | Use::Taken(_) if memory == MemoryKind::Mailbox as u32 => {
+            (MemoryKind::Mailbox, flags & WRITABLE)
+        }
         Use::Messages(_) | Use::Taken(_) => (MemoryKind::Copied, flags & WRITABLE),
         Use::Device if memory == MemoryKind::Device as u32 => (MemoryKind::Device, WRITABLE),
         Use::Device => (MemoryKind::Pci, WRITABLE),
@@ -310,7 +321,8 @@ pub(super) fn sharing(image: &Parsed, uses: &[Use]) -> Result<(), VerifyError> {
             [] => false,
             [(_, Use::TaskPage(_) | Use::TaskPageWritten(_) | Use::ParentPage | Use::ParentPageWritten(_))] => false,
             [(_, Use::ChildPage | Use::ChildPageRead(_) | Use::SectionPage(_) | Use::SectionPageRead(_))] => false,
-            [(_, Use::Messages(_) | Use::Taken(_))] => false,
+            // The other end is another sandbox's; the root scheduler, unless it is the user's own, observes.
+            [(_, Use::Messages(_) | Use::Taken(_))] => kind == MemoryKind::Mailbox as u32,
             [_] => true,
             [(_, what @ (Use::Messages(_) | Use::Taken(_))), ..] => by.iter().all(|(_, it)| it == what),
             all if all.iter().all(|(_, it)| *it == Use::Clock) => true,

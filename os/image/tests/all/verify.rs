@@ -64,7 +64,7 @@ caught! {
     a_length_beyond_all_memory_is_caught: |it| it.u64(it.memory(it.memory_at(1, HEAP)) + 8, !0xfff) => "longer than any memory";
     more_contents_than_memory_are_caught: |it| it.u64(it.memory(it.memory_at(1, HEAP)) + 24, 1 << 20) => "more contents than memory";
     a_page_that_is_only_half_in_place_is_caught: |it| it.u64(it.memory(it.memory_at(1, INFO)) + 24, 8) => "not all of it";
-    an_unknown_kind_of_memory_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), 10) => "no known kind";
+    an_unknown_kind_of_memory_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), 11) => "no known kind";
     a_second_trace_is_caught: |it| it.u32(it.memory(it.memory_at(1, HEAP)), MemoryKind::Trace as u32) => "than the layout says";
     regions_for_other_cores_are_caught: |it| {
         let regions = it.parsed.memories.iter().position(|it| it.kind == MemoryKind::Regions as u32).unwrap();

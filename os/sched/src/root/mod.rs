@@ -16,6 +16,7 @@
 mod arrivals;
 mod deadlines;
 mod kill;
+mod mailboxes;
 mod misses;
 mod observe;
 mod ports;
@@ -464,6 +465,9 @@ fn step_beside<P: Policy>(
     let system = state.system;
     if let Some(watched) = &system.watched {
         observe::tell(state, watched);
+    }
+    if !system.mailboxes.is_empty() {
+        mailboxes::tell(&system.mailboxes, (&mut state.ring, state.core), state.look.now, after.now);
     }
     after
 }

@@ -3,6 +3,7 @@
 use crate::recovery::Recovery;
 use crate::root::arrivals::line_tasks;
 use crate::root::deadlines::Processes;
+use crate::root::mailboxes::mailboxes;
 use crate::root::misses::regulated;
 use crate::root::observe::Watched;
 use crate::root::ports::channels;
@@ -29,7 +30,21 @@ pub fn start<R: RootProgram>(core: u8) {
     let lines = line_tasks(task_cards());
     let (watched, processes, regulated) = (Watched::new(&setup), Processes::new(&setup), regulated(&setup));
     let channels = channels(|task, call| has_right(task_cards(), task, call));
-    let system =
-        System { setup, end, recovery, lines, given_up, some_given_up, watched, processes, regulated, channels };
+    let mailboxes = mailboxes();
+    let follows_decisions = watched.is_some() || !mailboxes.is_empty();
+    let system = System {
+        setup,
+        end,
+        recovery,
+        lines,
+        given_up,
+        some_given_up,
+        watched,
+        processes,
+        regulated,
+        channels,
+        mailboxes,
+        follows_decisions,
+    };
     place::<R>(system, policy, cores);
 }

@@ -3,6 +3,7 @@
 use crate::recovery::{Host, Recovery};
 use crate::root::arrivals::{Arrivals, LineTasks};
 use crate::root::deadlines::Processes;
+use crate::root::mailboxes::Mailbox;
 use crate::root::misses;
 use crate::root::observe::{Reporting, Watched};
 use crate::root::ports::Channel;
@@ -44,6 +45,10 @@ pub struct System {
     pub regulated: CoreSet,
     /// The channels of the system.
     pub channels: Vec<Channel>,
+    /// The ends of mailboxes.
+    pub mailboxes: Vec<Mailbox>,
+    /// Whether something is to be told of each decision: to monitors, or of mailboxes.
+    pub follows_decisions: bool,
 }
 
 impl System {
@@ -153,7 +158,7 @@ pub struct CoreState {
 /// Whether nothing beside the policy's work is to be done at its decisions on the core.
 fn is_lone(system: &System, core: u8) -> bool {
     let counts = system.regulated.contains(CoreId(core)) || Sampler::of(&system.setup, CoreId(core)).is_some();
-    system.watched.is_none() && !counts
+    !system.follows_decisions && !counts
 }
 
 /// Whether ends of time-outs may take the short way: monitors are told of all that happens.

@@ -29,6 +29,7 @@ mod images;
 mod iso;
 mod isolation;
 mod late;
+mod mailboxes;
 mod monitored;
 mod monitored_alike;
 mod monitored_costs;

@@ -20,16 +20,16 @@ const DECISIONS: [EventKind; 5] =
 const EXAMPLE: &str = "examples/sandboxes/sandboxes.toml";
 
 /// A run with sandboxes.
-struct Ran {
-    status: Option<i32>,
-    output: String,
+pub struct Ran {
+    pub status: Option<i32>,
+    pub output: String,
     folder: PathBuf,
-    all: serde_json::Value,
+    pub all: serde_json::Value,
     _scratch: Scratch,
 }
 
 impl Ran {
-    fn of(system: &Path, duration: &str, variables: &[(&str, OsString)]) -> Ran {
+    pub fn of(system: &Path, duration: &str, variables: &[(&str, OsString)]) -> Ran {
         let scratch = Scratch::new("sandboxes");
         let folder = scratch.path().join("out");
         let mut call = Command::new(command());
@@ -46,7 +46,7 @@ impl Ran {
         self.status == Some(3) && self.output.contains("to hold back what a sandbox's kernel sends")
     }
 
-    fn sandbox(&self, name: &str) -> &serde_json::Value {
+    pub fn sandbox(&self, name: &str) -> &serde_json::Value {
         let all = self.all["sandboxes"].as_array().unwrap_or_else(|| panic!("no result: {}", self.output));
         all.iter().find(|it| it["name"] == name).expect("a sandbox of this name")
     }

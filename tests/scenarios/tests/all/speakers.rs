@@ -29,7 +29,8 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         | EventKind::SlotRefused
         | EventKind::SlotUpdate
         | EventKind::SlotSwitched => &["slot"],
-        // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own.
+        // Those of budgets, modes, windows and changes are decided from time alone; refusals are the speaker's own, and so is what its counts of
+        // mailboxes say.
         EventKind::Exhausted
         | EventKind::Replenish
         | EventKind::GhostBegin
@@ -43,6 +44,7 @@ fn attempts(kind: EventKind) -> &'static [&'static str] {
         | EventKind::Schedule
         | EventKind::CallRefused
         | EventKind::Untold
+        | EventKind::Mailed
         | EventKind::Refused => &[],
     }
 }

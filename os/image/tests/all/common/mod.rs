@@ -89,6 +89,7 @@ pub fn system(cores: usize, tasks: Vec<Task>, components: Vec<Component>) -> Sys
         policy: Policy::PartitionedEdf,
         chains: Vec::new(),
         channels: Vec::new(),
+        mailboxes: Vec::new(),
         services: Vec::new(),
         slots: Vec::new(),
         loads: Vec::new(),

@@ -1,0 +1,101 @@
+//! Messages between two sandboxes, judged from both traces: each by when it was sent and when it was taken.
+
+use crate::common::{at, units};
+use tactus_record::{EventKind, Record};
+use tactus_time::{CoreId, Duration, TaskId};
+use tactus_trace::{judge_mailbox, MailboxSide, MailboxSummary, MailboxView, Trace};
+
+const TAKES: u8 = 128;
+
+fn view() -> MailboxView {
+    MailboxView {
+        name: "targets".into(),
+        number: 2,
+        source: TaskId(0),
+        destination: TaskId(1),
+        depth: 4,
+        from_send: Some(units(12)),
+        from_release: Some(units(15)),
+        has_room: true,
+        responses: [Some(units(3)), Some(units(2))],
+        latency: Some(units(13)),
+    }
+}
+
+/// A job of each of these releases, which begins a unit later and takes another one; and what was counted when it ended.
+fn run(task: u16, level: u8, jobs: &[(u64, u32, u32)]) -> Trace {
+    let mut records = Vec::new();
+    for (n, (release, count, beside)) in jobs.iter().enumerate() {
+        let record = |kind, time: u64, job, arg: u64, (level, ticket)| Record {
+            time: at(time),
+            arg,
+            job,
+            task: Some(TaskId(task)),
+            kind,
+            level,
+            core: CoreId(0),
+            ticket,
+        };
+        let job = n as u32;
+        records.push(record(EventKind::Release, *release, job, at(*release).as_nanos(), (0, 0)));
+        records.push(record(EventKind::Dispatch, release + 1, job, 0, (0, 0)));
+        records.push(record(EventKind::Complete, release + 2, job, units(1).as_nanos(), (0, 0)));
+        records.push(record(EventKind::Mailed, release + 2, *count, at(release + 2).as_nanos(), (level, *beside)));
+    }
+    Trace { cores: vec![records], dropped: vec![0], ..Trace::default() }
+}
+
+fn judged(view: &MailboxView, sent: &[(u64, u32, u32)], taken: &[(u64, u32, u32)]) -> MailboxSummary {
+    let (from, to) = (run(0, 2, sent), run(1, 2 | TAKES, taken));
+    let side = |trace| MailboxSide { trace, began: units(100), duration: units(100) };
+    judge_mailbox(view, side(&from), side(&to))
+}
+
+#[test]
+fn each_message_is_held_to_the_time_from_its_send_and_from_the_release_of_its_job() {
+    let it = judged(&view(), &[(0, 1, 0), (20, 2, 0)], &[(10, 1, 0), (30, 2, 0)]);
+    assert_eq!((it.sent, it.taken, it.refused, it.late, it.broken.len()), (2, 2, 0, 0, 0), "{it:?}");
+    // Sent by 2, taken by 12.
+    assert_eq!((it.from_send, it.from_release), (Some(units(10)), Some(units(12))));
+    let it = judged(&view(), &[(0, 1, 0), (20, 2, 0)], &[(10, 1, 0), (33, 2, 0)]);
+    let words = ["message 2 was taken 13 ms after its send, over 12 ms"];
+    assert_eq!((it.late, it.broken), (1, words.map(str::to_string).to_vec()));
+}
+
+#[test]
+fn one_that_is_not_taken_is_late_when_its_time_is_over_and_not_before() {
+    let it = judged(&view(), &[(0, 1, 0), (90, 2, 0)], &[(10, 1, 0)]);
+    assert_eq!((it.sent, it.taken, it.broken.len()), (2, 1, 0), "{it:?}");
+    let it = judged(&view(), &[(0, 1, 0), (80, 2, 0)], &[(10, 1, 0)]);
+    assert_eq!(it.broken.len(), 2, "{it:?}");
+    assert!(it.broken[0].contains("message 2 was not taken 18 ms after its send"), "{it:?}");
+}
+
+#[test]
+fn none_is_taken_that_was_not_sent_or_before_its_job_began() {
+    let it = judged(&view(), &[(0, 1, 0)], &[(10, 2, 0)]);
+    assert!(it.broken.iter().any(|it| it.contains("2 messages were taken, and 1 sent")), "{it:?}");
+    let it = judged(&view(), &[(20, 1, 0)], &[(10, 1, 0)]);
+    assert!(it.broken.iter().any(|it| it.contains("and the job that sent it began at")), "{it:?}");
+    let it = judged(&view(), &[(0, 3, 0), (20, 1, 0)], &[(10, 3, 0)]);
+    assert!(it.broken.iter().any(|it| it.contains("the count of what was sent went from 3 to 1")), "{it:?}");
+}
+
+#[test]
+fn one_that_is_not_whole_or_finds_no_room_where_all_were_promised_some_is_told() {
+    let it = judged(&view(), &[(0, 1, 1)], &[(10, 1, 1)]);
+    assert_eq!((it.refused, it.unsound, it.broken.len()), (1, 1, 2), "{it:?}");
+    let it = judged(&MailboxView { has_room: false, ..view() }, &[(0, 1, 1)], &[(10, 1, 0)]);
+    assert_eq!((it.refused, it.broken.len()), (1, 0), "{it:?}");
+}
+
+/// Its own sandbox's verdict tells of a job that took longer than it was promised; who waited for it is not blamed for the time.
+#[test]
+fn no_time_is_owed_where_a_task_at_an_end_took_longer_than_it_was_promised() {
+    let slow = MailboxView { responses: [Some(units(3)), Some(Duration::from_micros(1_999))], ..view() };
+    let it = judged(&slow, &[(0, 1, 0)], &[(33, 1, 0)]);
+    assert!(it.broken.is_empty() && it.excused.as_ref().is_some_and(|why| why.contains("task 1 took 2 ms")), "{it:?}");
+    // But whatever it does, nothing may be lost.
+    let it = judged(&slow, &[(0, 1, 0)], &[(33, 2, 0)]);
+    assert_eq!(it.broken.len(), 1, "{it:?}");
+}
