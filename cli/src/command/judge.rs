@@ -3,7 +3,6 @@
 use crate::arguments::Judge;
 use crate::promise::promised;
 use crate::{subject, verdict};
-use std::fs;
 use tactus_linux::Recording;
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
@@ -26,10 +25,11 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
 
     let path = &arguments.linux;
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
-    let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
-    let recording = tactus_linux::read(&bytes).map_err(wrong)?;
-    drop(bytes);
+    let recording = tactus_linux::read_file(path).map_err(wrong)?;
     lines::line("trace", told(&recording));
+    for note in &recording.notes {
+        lines::line("", note);
+    }
     let translated =
         tactus_linux::translate(&recording, &plan.view, &arguments.thread).map_err(|error| wrong(error.to_string()))?;
     drop(recording);

@@ -81,6 +81,8 @@ fn walk(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> (Life, Durati
         job: None,
         why: None,
         early: Duration::ZERO,
+        ran: None,
+        set_up: None,
     };
     for step in steps {
         walk.step(*step);
@@ -148,6 +150,10 @@ struct Walk {
     why: Option<Untold>,
     /// By how much jobs began before their periods, without a sleep, the most.
     early: Duration,
+    /// When it last got a core.
+    ran: Option<Instant>,
+    /// The period that seems to be the first, in which the thread is set up.
+    set_up: Option<u64>,
 }
 
 impl Walk {
@@ -158,6 +164,7 @@ impl Walk {
                 if matches!(self.now, Now::Unknown | Now::Asleep) {
                     self.woken(step);
                 }
+                self.ran = Some(step.time);
                 (self.now, self.cpu) = (Now::Running(step.time), step.cpu);
                 if let Some(index) = self.job.as_ref().map(|job| job.index) {
                     self.write(step, RecordKind::Dispatch, index, 0);
@@ -204,9 +211,22 @@ impl Walk {
             }
             self.ended_by_sleep();
         }
+        let released = released.filter(|index| !self.sets_up(*index, step.time));
         if let Some(index) = released.filter(|index| self.next.is_none_or(|next| *index >= next)) {
             self.release(step, index);
         }
+    }
+
+    /// Whether a thread without markers, which was at work just before, still sets itself up: what it does then is not its first job alone.
+    fn sets_up(&mut self, index: u64, time: Instant) -> bool {
+        if self.marked || self.next.is_some() {
+            return false;
+        }
+        let busy = self.ran.is_some_and(|ran| time.since(ran) < self.grid.period);
+        if busy && self.set_up.is_none() {
+            self.set_up = Some(index);
+        }
+        self.set_up == Some(index)
     }
 
     fn waited(&mut self, length: Duration) {

@@ -1,5 +1,6 @@
 //! Where the fields of an event lie: the kernel's own words (`events/…/format` of tracefs).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The events that matter here.
@@ -79,7 +80,7 @@ impl Layout {
     }
 
     /// A text of the event, up to a zero; one without a size goes to the event's end.
-    pub(crate) fn text(&self, event: &[u8], name: &str) -> Option<String> {
+    pub(crate) fn text<'e>(&self, event: &'e [u8], name: &str) -> Option<Cow<'e, str>> {
         let field = self.fields.get(name)?;
         let (from, size) = match field.elsewhere {
             true => {
@@ -90,6 +91,6 @@ impl Layout {
         let end = if size == 0 { event.len() } else { from.checked_add(size)? };
         let bytes = event.get(from..end)?;
         let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
+        Some(String::from_utf8_lossy(&bytes[..length]))
     }
 }

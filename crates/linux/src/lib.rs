@@ -13,18 +13,39 @@ mod recording;
 mod text;
 mod translate;
 
-pub use dat::read_dat;
+pub use dat::{read_dat, read_dat_from};
 pub use recording::{Event, EventKind, PrevState, Recording, Thread};
-pub use text::read_text;
+pub use text::{read_text, read_text_from};
 pub use translate::{translate, TranslateError, Translated};
+
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
 
 /// Reads a trace of any format that is known here.
 ///
 /// # Errors
 /// As [`read_text`] and [`read_dat`].
 pub fn read(bytes: &[u8]) -> Result<Recording, String> {
-    match bytes.starts_with(dat::MAGIC) {
-        true => read_dat(bytes),
-        false => read_text(bytes),
+    read_from(Cursor::new(bytes))
+}
+
+/// Reads a file of any format that is known here, as it comes: of the file itself a small part is in memory at once.
+///
+/// # Errors
+/// As [`read_text`] and [`read_dat`], or the file cannot be read.
+pub fn read_file(path: &Path) -> Result<Recording, String> {
+    read_from(std::fs::File::open(path).map_err(|error| error.to_string())?)
+}
+
+fn read_from(mut file: impl Read + Seek) -> Result<Recording, String> {
+    let mut start = Vec::new();
+    (&mut file).take(dat::MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
+    file.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
+    match start.as_slice() {
+        start if start.starts_with(dat::MAGIC) => read_dat_from(file),
+        start if start.starts_with(b"PERFILE2") => {
+            Err("it is perf's own file; print it with `perf script -i FILE`, whose text is read".into())
+        }
+        _ => read_text_from(BufReader::with_capacity(1 << 16, file)),
     }
 }

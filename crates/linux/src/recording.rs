@@ -67,6 +67,8 @@ pub struct Recording {
     pub passed_over: u64,
     /// Lines or records that are no events.
     pub unread: u64,
+    /// What a person should know of the file, a sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Recording {
@@ -86,7 +88,9 @@ impl Recording {
 
     /// Puts the events in the order of time; those of one instant keep theirs.
     pub(crate) fn in_order(mut self) -> Recording {
-        self.events.sort_by_key(|event| event.time);
+        if !self.events.is_sorted_by_key(|event| event.time) {
+            self.events.sort_by_key(|event| event.time);
+        }
         self
     }
 

@@ -9,17 +9,37 @@
 //! ```
 
 use crate::recording::{begins_job, EventKind, PrevState, Recording, Thread};
-use tactus_time::Instant;
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+use tactus_time::{Duration, Instant};
 
 /// Reads a trace that is text. Bytes that are no text stand for themselves in names and matter nowhere else.
 ///
 /// # Errors
-/// Nothing in it is an event of the scheduler; the text says what is missing and what to do.
+/// Nothing in it is an event of the scheduler, or its clock goes back; the text says what is missing and what to do.
 pub fn read_text(bytes: &[u8]) -> Result<Recording, String> {
+    read_text_from(bytes)
+}
+
+/// Longer than any line of a trace.
+const LONGEST_LINE: u64 = 64 << 10;
+
+/// Reads a trace that is text, a line at a time.
+///
+/// # Errors
+/// As [`read_text`], or the file cannot be read.
+pub fn read_text_from(mut file: impl BufRead) -> Result<Recording, String> {
     let mut recording = Recording::default();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let line = String::from_utf8_lossy(line);
-        read_line(&line, &mut recording);
+    let mut clocks = Clocks::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut part = (&mut file).take(LONGEST_LINE);
+        if part.read_until(b'\n', &mut line).map_err(|error| error.to_string())? == 0 {
+            break;
+        }
+        read_line(&String::from_utf8_lossy(&line), &mut recording);
+        clocks.check(&recording)?;
     }
     if recording.switches() == 0 {
         let events = recording.passed_over;
@@ -29,6 +49,34 @@ pub fn read_text(bytes: &[u8]) -> Result<Recording, String> {
         ));
     }
     Ok(recording.in_order())
+}
+
+/// The time of the last event of each core.
+#[derive(Default)]
+struct Clocks {
+    last: HashMap<u16, Instant>,
+    seen: usize,
+}
+
+impl Clocks {
+    /// Refuses a clock that goes back on a core.
+    fn check(&mut self, recording: &Recording) -> Result<(), String> {
+        let Some(event) = recording.events.get(self.seen) else { return Ok(()) };
+        self.seen = recording.events.len();
+        let last = self.last.insert(event.cpu, event.time).unwrap_or(event.time);
+        match event.time < last {
+            true => Err(went_back(last.since(event.time).as_nanos(), event.cpu)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Why a trace cannot be judged whose clock goes back.
+pub(crate) fn went_back(nanos: u64, cpu: u16) -> String {
+    format!(
+        "its clock goes back by {} on core {cpu}, so that nobody knows how long anything took; record with `trace-cmd record -C mono`",
+        Duration::from_nanos(nanos)
+    )
 }
 
 fn read_line(line: &str, recording: &mut Recording) {

@@ -105,20 +105,6 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
     let mut entries = Vec::new();
     for (n, (task, steps)) in view.tasks.iter_mut().zip(&steps).enumerate() {
         let thread = threads[n];
-        for step in steps.iter().filter(|step| step.kind == StepKind::On) {
-            let core = task.core.map(|core| core.index());
-            if usize::from(step.cpu) >= view.cores || core.is_some_and(|core| core != usize::from(step.cpu)) {
-                let may = core.map_or(format!("the file has {} cores", view.cores), |core| {
-                    format!("the file binds it to core {core}")
-                });
-                let text = format!("task {} ran on core {} at {}, and {may}", task.name, step.cpu, step.time);
-                if usize::from(step.cpu) >= view.cores {
-                    return Err(TranslateError::Events(text));
-                }
-                view.refuted.get_or_insert(text);
-                break;
-            }
-        }
         let grid = Grid { phase: phase(steps, task.period, &task.name)?, period: task.period };
         if grid.index(end).unwrap_or(0) > MOST_JOBS {
             let text = format!("task {} would have more than {MOST_JOBS} jobs in {end}; cut the trace", task.name);
@@ -129,6 +115,21 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
             let text = format!("thread {} never begins a period of task {} in the trace", thread.0, task.name);
             return Err(TranslateError::Events(text));
         };
+        // Where it was before its first job is nobody's promise: many a program binds its threads only after it has made them.
+        let core = task.core.map(|core| core.index());
+        let elsewhere =
+            |it: &&Entry| usize::from(it.cpu) >= view.cores || core.is_some_and(|core| core != usize::from(it.cpu));
+        let mut dispatched = life.entries.iter().filter(|it| it.kind == RecordKind::Dispatch);
+        if let Some(it) = dispatched.find(elsewhere) {
+            let may = core.map_or(format!("the file has {} cores", view.cores), |core| {
+                format!("the file binds it to core {core}")
+            });
+            let text = format!("task {} ran on core {} at {}, and {may}", task.name, it.cpu, it.time);
+            if usize::from(it.cpu) >= view.cores {
+                return Err(TranslateError::Events(text));
+            }
+            view.refuted.get_or_insert(text);
+        }
         task.offset = first.since(Instant::ZERO);
         // Nobody enforces it there.
         task.budget = None;

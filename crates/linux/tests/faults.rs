@@ -157,6 +157,24 @@ fn a_thread_on_another_core_than_the_file_says_refutes_the_machine() {
 }
 
 #[test]
+fn a_thread_that_is_bound_after_it_was_made_is_judged_from_its_next_job_on() {
+    let mut machine = Machine::default();
+    // As rt-app does it: made on any core, woken by its maker, and moved while the first job is at work.
+    machine.switches(1, 900, ["idle", "R", "control"]);
+    machine.switches(1, 950, ["control", "S", "idle"]);
+    machine.wakes(1_000);
+    machine.switches(1, 1_010, ["idle", "R", "control"]);
+    machine.switches(1, 1_020, ["control", "D", "idle"]);
+    machine.wakes(1_030);
+    machine.switches(0, 1_040, ["idle", "R", "control"]);
+    machine.switches(0, 8_000, ["control", "S", "idle"]);
+    machine.jobs(1..10);
+    let summary = machine.judged();
+    assert_eq!(summary.headline(), "every promise held");
+    assert_eq!(summary.tasks[0].jobs.completed, 8);
+}
+
+#[test]
 fn a_wait_for_the_kernel_or_for_another_thread_is_within_a_job() {
     for state in ["D", "S"] {
         let mut machine = Machine::default();

@@ -3,8 +3,10 @@
 mod common;
 
 use common::numbers;
+use flate2::write::ZlibEncoder;
+use std::io::Write;
 use std::path::PathBuf;
-use tactus_linux::{read, read_dat, Event, EventKind, PrevState, Recording, Thread};
+use tactus_linux::{read, Event, EventKind, PrevState, Recording, Thread};
 use tactus_time::Instant;
 
 /// A page of a ring buffer: what was written so far, the time of its last event, and how much is in it.
@@ -73,21 +75,20 @@ fn data(id: u16, who: u32, rest: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// A file of two processors with these pages.
-fn file(pages: [Vec<u8>; 2]) -> Vec<u8> {
-    let mut out = b"\x17\x08\x44tracing6\0\0\x08".to_vec();
-    out.extend(4096u32.to_le_bytes());
+/// The parts of a file before its events: of the pages, the kernel's own formats, the systems' formats.
+fn parts() -> [Vec<u8>; 3] {
     let sized = |out: &mut Vec<u8>, bytes: &[u8]| {
         out.extend((bytes.len() as u64).to_le_bytes());
         out.extend(bytes);
     };
+    let mut pages = Vec::new();
     for name in ["header_page\0", "header_event\0"] {
-        out.extend(name.as_bytes());
-        sized(&mut out, b"as it is");
+        pages.extend(name.as_bytes());
+        sized(&mut pages, b"as it is");
     }
-    out.extend(1u32.to_le_bytes());
-    sized(&mut out, &format("print", 5, &[("unsigned long ip", 8, 8), ("char buf", 16, 0)]));
-    out.extend(1u32.to_le_bytes());
+    let mut own = 1u32.to_le_bytes().to_vec();
+    sized(&mut own, &format("print", 5, &[("unsigned long ip", 8, 8), ("char buf", 16, 0)]));
+    let mut out = 1u32.to_le_bytes().to_vec();
     out.extend(b"sched\0");
     out.extend(2u32.to_le_bytes());
     let from = [
@@ -105,6 +106,14 @@ fn file(pages: [Vec<u8>; 2]) -> Vec<u8> {
     sized(&mut out, &switches);
     // Its text lies elsewhere, as newer kernels have it.
     sized(&mut out, &format("sched_waking", 301, &[("__data_loc char[] comm", 8, 4), ("pid_t pid", 12, 4)]));
+    [pages, own, out]
+}
+
+/// A file of version 6, of two processors with these pages.
+fn file(pages: [Vec<u8>; 2]) -> Vec<u8> {
+    let mut out = b"\x17\x08\x44tracing6\0\0\x08".to_vec();
+    out.extend(4096u32.to_le_bytes());
+    parts().iter().for_each(|part| out.extend(part));
     out.extend([0; 4 + 4 + 8]);
     out.extend(2u32.to_le_bytes());
     out.extend(b"options  \0\x04\0");
@@ -123,6 +132,64 @@ fn file(pages: [Vec<u8>; 2]) -> Vec<u8> {
     out
 }
 
+/// A file of version 7, compressed in this way, a page at a time.
+fn file_7(pages: [Vec<u8>; 2], packing: &str) -> Vec<u8> {
+    let pack = |bytes: &[u8]| match packing {
+        "zlib" => {
+            let mut out = ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            out.write_all(bytes).expect("memory");
+            out.finish().expect("memory")
+        }
+        _ => ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest),
+    };
+    let plain = packing == "none";
+    let sizes = |packed: &[u8], whole: &[u8]| [packed.len() as u32, whole.len() as u32].map(u32::to_le_bytes).concat();
+    let section = |out: &mut Vec<u8>, id: u16, bytes: &[u8]| {
+        let at = out.len() as u64;
+        let packed = if plain { bytes.to_vec() } else { [sizes(&pack(bytes), bytes), pack(bytes)].concat() };
+        out.extend([id.to_le_bytes(), u16::from(!plain).to_le_bytes()].concat());
+        out.extend([0; 4]);
+        out.extend((packed.len() as u64).to_le_bytes());
+        out.extend(packed);
+        at
+    };
+    let mut out = format!("\x17\x08\x44tracing7\0\0\x08\0\x10\0\0{packing}\01.5\0").into_bytes();
+    let place = out.len();
+    out.extend([0; 8]);
+    let [info, own, systems] = parts();
+    let ids = [(16, info), (17, own), (18, systems)];
+    let mut places = ids.map(|(id, part)| (id, section(&mut out, id, &part).to_le_bytes().to_vec())).to_vec();
+    let mut buffer = (out.len() as u64).to_le_bytes().to_vec();
+    buffer.extend(b"\0mono\0\0\x10\0\0\x02\0\0\0");
+    out.extend([3u16.to_le_bytes(), u16::from(!plain).to_le_bytes()].concat());
+    out.extend([0; 12]);
+    out.resize(out.len().next_multiple_of(PAGE), 0);
+    for (cpu, pages) in pages.iter().enumerate() {
+        let mut packed = ((pages.len() / PAGE) as u32).to_le_bytes().to_vec();
+        for page in pages.chunks(PAGE) {
+            packed.extend([sizes(&pack(page), page), pack(page)].concat());
+        }
+        let bytes = if plain { pages } else { &packed };
+        buffer.extend((cpu as u32).to_le_bytes());
+        buffer.extend([out.len() as u64, bytes.len() as u64].map(u64::to_le_bytes).concat());
+        out.extend(bytes);
+    }
+    places.push((3, buffer));
+    // The last one: there are no more options.
+    places.push((0, vec![0; 8]));
+    let mut options = Vec::new();
+    for (id, content) in places {
+        options.extend(id.to_le_bytes());
+        options.extend((content.len() as u32).to_le_bytes());
+        options.extend(content);
+    }
+    let at = section(&mut out, 0, &options);
+    out[place..place + 8].copy_from_slice(&at.to_le_bytes());
+    out
+}
+
+const PACKINGS: [&str; 3] = ["none", "zlib", "zstd"];
+
 fn switch(who: u32, from: (&str, u32), state: u64, to: (&str, u32)) -> Vec<u8> {
     let words = |number: u32| [number.to_le_bytes(), 9u32.to_le_bytes()].concat();
     let (a, b) = (named(from.0), named(to.0));
@@ -135,6 +202,10 @@ fn waking(who: u32, name: &str, thread: u32) -> Vec<u8> {
 }
 
 fn small() -> Vec<u8> {
+    file(events())
+}
+
+fn events() -> [Vec<u8>; 2] {
     let mut one = Page::new(1_000_000);
     one.event(1_000_010, &waking(0, "control", 7), false);
     // Longer than the delta of an event can be.
@@ -147,7 +218,7 @@ fn small() -> Vec<u8> {
     other.event(1_500_000_001, &switch(9, ("worker", 9), 2, ("swapper/1", 0)), false);
     other.event(1_500_000_100, &switch(0, ("swapper/1", 0), 0, ("other", 10)), false);
     other.event(1_500_000_200, &switch(10, ("other", 10), 64, ("swapper/1", 0)), false);
-    file([[one.end(false), two.end(true)].concat(), other.end(false)])
+    [[one.end(false), two.end(true)].concat(), other.end(false)]
 }
 
 #[test]
@@ -171,6 +242,25 @@ fn a_file_of_two_processors_is_read_in_the_order_of_time() {
 }
 
 #[test]
+fn a_file_of_version_7_tells_what_one_of_version_6_does() {
+    let expected = read(&small()).expect("a trace");
+    for packing in PACKINGS {
+        let recording = read(&file_7(events(), packing)).expect(packing);
+        assert_eq!((recording.events, recording.names), (expected.events.clone(), expected.names.clone()), "{packing}");
+        assert_eq!((recording.passed_over, recording.unread), (1, 0), "{packing}");
+    }
+}
+
+#[test]
+fn a_clock_that_goes_back_is_refused() {
+    let mut early = Page::new(1_000);
+    early.event(1_100, &switch(0, ("swapper/0", 0), 0, ("control", 7)), false);
+    let [one, other] = events();
+    let why = read(&file([[one, early.end(false)].concat(), other])).expect_err("a clock that goes back");
+    assert!(why.contains("goes back by 2 s on core 0") && why.contains("record -C mono"), "{why}");
+}
+
+#[test]
 fn files_that_are_not_read_say_why_and_what_to_do() {
     let whole = small();
     let with = |from: &[u8], to: &[u8]| {
@@ -180,7 +270,9 @@ fn files_that_are_not_read_say_why_and_what_to_do() {
         file
     };
     for (file, words) in [
-        (with(b"tracing6", b"tracing7"), "of version 7, and version 6 is read; print it with `trace-cmd report`"),
+        (with(b"tracing6", b"tracing8"), "of version 8, and 6 and 7 are read; print it with `trace-cmd report`"),
+        (file_7(events(), "lz4"), "compressed by \"lz4\", and zlib and zstd are read; write it anew"),
+        (b"PERFILE2 and more".to_vec(), "print it with `perf script -i FILE`"),
         (with(b"6\0\0\x08", b"6\0\x01\x08"), "the other byte order"),
         (
             with(b"[mono] x86-tsc", b"mono [x86-tsc]"),
@@ -192,33 +284,36 @@ fn files_that_are_not_read_say_why_and_what_to_do() {
         (whole[..whole.len() - 1000].to_vec(), "the events of core 1 lie beyond its end"),
         (whole[..300].to_vec(), "it is damaged"),
     ] {
-        let why = read_dat(&file).expect_err(words);
+        let why = read(&file).expect_err(words);
         assert!(why.contains(words), "{words}: {why}");
     }
 }
 
-/// Changes a number of bytes of a file, a few at a time.
+/// Changes a number of bytes of files of each kind, a few at a time.
 fn mutate(bytes: u64) {
-    let (whole, mut random) = (small(), numbers(11));
-    // The empty rest of pages would take most of the changes.
-    let told: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0 || random(20) == 0).collect();
-    let mut done = 0;
-    while done < bytes {
-        let mut file = whole.clone();
-        for _ in 0..1 + random(8) {
-            file[told[random(told.len())]] = [0, 1, 0xff, 0x1f, 0x80, random(256) as u8][random(6)];
-            done += 1;
+    let mut random = numbers(11);
+    let wholes = [vec![small()], PACKINGS.map(|packing| file_7(events(), packing)).to_vec()].concat();
+    for whole in wholes {
+        // The empty rest of pages would take most of the changes.
+        let told: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0 || random(20) == 0).collect();
+        let mut done = 0;
+        while done < bytes {
+            let mut file = whole.clone();
+            for _ in 0..1 + random(8) {
+                file[told[random(told.len())]] = [0, 1, 0xff, 0x1f, 0x80, random(256) as u8][random(6)];
+                done += 1;
+            }
+            if random(10) == 0 {
+                file.truncate(random(file.len()));
+            }
+            let _ = read(&file);
         }
-        if random(10) == 0 {
-            file.truncate(random(file.len()));
-        }
-        let _ = read(&file);
     }
 }
 
 #[test]
 fn no_damaged_file_makes_the_reader_fall_over() {
-    mutate(20_000);
+    mutate(5_000);
 }
 
 /// `cargo test --release -p tactus-linux --test files -- --ignored`
