@@ -53,6 +53,8 @@ pub(crate) struct Life {
     pub(crate) first: Option<Instant>,
     /// How often a job waited for something else than its next period, and how long in all.
     pub(crate) waits: (u64, Duration),
+    /// Whether it ended in a job, which is left out.
+    pub(crate) ended: bool,
 }
 
 /// Tells the jobs of a thread apart. `end` is the last instant of the trace.
@@ -68,7 +70,7 @@ pub(crate) fn of(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> Life
 /// What the steps come to, and by how much jobs began before their periods, the most.
 fn walk(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> (Life, Duration) {
     let marked = steps.iter().any(|step| step.kind == StepKind::Begin);
-    let life = Life { entries: Vec::new(), first: None, waits: (0, Duration::ZERO) };
+    let life = Life { entries: Vec::new(), first: None, waits: (0, Duration::ZERO), ended: false };
     let mut walk = Walk {
         task,
         grid,
@@ -106,6 +108,8 @@ struct Open {
     from: usize,
     /// Whether its marker was seen.
     begun: bool,
+    /// Whether it slept, and seemed to go on afterwards.
+    waited: bool,
     charged: Duration,
     /// The sleep that may be its end.
     slept: Option<Slept>,
@@ -230,6 +234,9 @@ impl Walk {
     }
 
     fn waited(&mut self, length: Duration) {
+        if let Some(job) = &mut self.job {
+            job.waited = true;
+        }
         let (times, long) = &mut self.life.waits;
         (*times, *long) = (*times + 1, long.checked_add(length).unwrap_or(Duration::MAX));
     }
@@ -248,7 +255,8 @@ impl Walk {
         self.next = Some(index + 1);
         let from = self.life.entries.len();
         self.write(step, RecordKind::Release, index, self.grid.begin(index).as_nanos());
-        self.job = Some(Open { index, from, begun: false, charged: Duration::ZERO, slept: None, woken: None });
+        self.job =
+            Some(Open { index, from, begun: false, waited: false, charged: Duration::ZERO, slept: None, woken: None });
     }
 
     fn off(&mut self, step: Step, state: PrevState) {
@@ -272,7 +280,18 @@ impl Walk {
             self.write(step, RecordKind::Preempt, index, 0);
         }
         if let Some(next) = self.next.filter(|_| state == PrevState::Dead) {
-            self.ended_by_sleep();
+            // What a thread does to end is of no job: where it had slept before, nobody knows whether its last job had ended then.
+            let within = |job: &&Open| job.waited && self.grid.index(step.time) == Some(job.index);
+            if let Some((from, index)) = self.job.as_ref().filter(within).map(|job| (job.from, job.index)) {
+                self.life.entries.truncate(from);
+                self.job = None;
+                if index == self.base {
+                    (self.next, self.life.first) = (None, None);
+                    return;
+                }
+                self.life.ended = true;
+                return self.write(step, RecordKind::Removed, index - 1, 0);
+            }
             self.write(step, RecordKind::Removed, next - 1, 0);
         }
     }

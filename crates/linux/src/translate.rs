@@ -137,6 +137,9 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
         if let (times @ 1.., long) = life.waits {
             notes.push(format!("{} waited {times} times within jobs, {long} in all", task.name));
         }
+        if life.ended {
+            notes.push(format!("{} ended in the trace; the job in which it did is left out", task.name));
+        }
         entries.extend(life.entries);
     }
     for (cpu, times) in lost {

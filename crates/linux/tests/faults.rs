@@ -175,6 +175,28 @@ fn a_thread_that_is_bound_after_it_was_made_is_judged_from_its_next_job_on() {
 }
 
 #[test]
+fn what_a_thread_does_to_end_is_no_job() {
+    let mut machine = Machine::default();
+    machine.jobs(0..9);
+    // It goes on, writes its log and ends.
+    machine.wakes(91_000);
+    machine.switches(0, 91_010, ["idle", "R", "control"]);
+    machine.switches(0, 94_010, ["control", "S", "idle"]);
+    machine.wakes(94_500);
+    machine.switches(0, 94_510, ["idle", "R", "control"]);
+    machine.switches(0, 98_000, ["control", "X", "idle"]);
+    let translated = machine.translated();
+    assert!(
+        translated.notes.iter().any(|note| note.starts_with("control ended in the trace")),
+        "{:?}",
+        translated.notes
+    );
+    let summary = judge(&translated.view, &translated.trace);
+    assert_eq!(summary.headline(), "every promise held");
+    assert_eq!(summary.tasks[0].jobs.completed, 9);
+}
+
+#[test]
 fn a_wait_for_the_kernel_or_for_another_thread_is_within_a_job() {
     for state in ["D", "S"] {
         let mut machine = Machine::default();
