@@ -228,6 +228,12 @@ impl Collector {
         self.problems.len() >= MAX_PROBLEMS
     }
 
+    /// Forgets all problems, where another reading of the file has none.
+    pub(crate) fn forgive(&mut self) {
+        self.problems.clear();
+        self.more = 0;
+    }
+
     fn keep(&mut self, problem: Problem) {
         if !self.is_full() {
             self.problems.push(problem);

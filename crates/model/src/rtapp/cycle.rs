@@ -9,7 +9,7 @@ use crate::{Program, MAX_LIST, SHORTEST_JOB};
 use tactus_time::Duration;
 
 /// The name that gives each thread a timer of its own begins with this.
-const UNIQUE: &str = "unique";
+pub(super) const UNIQUE: &str = "unique";
 
 /// rt-app takes a key that begins with one of these as an event of that kind; the first that fits counts.
 const EVENTS: [&str; 20] = [
@@ -49,7 +49,7 @@ pub(super) fn concerns_others(key: &str) -> bool {
 pub(super) enum Event {
     Run(Duration),
     Sleep(Duration),
-    Timer { name: String, period: Duration },
+    Timer { name: String, period: Duration, relative: bool },
     Lock(String),
     Unlock(String),
     Wait { queue: String, mutex: String },
@@ -106,7 +106,6 @@ pub(super) fn read_phase(fields: &Fields<'_>, known: &[&'static str], reader: &m
             None => {
                 let all: Vec<&'static str> = known.iter().copied().chain(["run", "sleep", "timer"]).collect();
                 fields.unknown(member, &all, reader);
-                sound = false;
             }
         }
     }
@@ -192,16 +191,16 @@ fn read_timer(member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> 
         return None;
     };
     let timer = Fields::open(value, subject, reader)?;
-    let known = timer.check_known(&["ref", "period", "mode"], reader);
+    timer.check_known(&["ref", "period", "mode"], reader);
     let period = timer.microseconds("period", reader);
-    // A misspelt key has been complained about already.
-    if period.is_absent() && known {
+    if period.is_absent() {
         let complaint = Complaint::MissingKey { key: "period", example: "\"period\" : 10000".into() };
         reader.out.add(timer.place, &timer.subject, complaint);
     }
+    let mut relative = true;
     match timer.text("mode", reader) {
         Given::Broken => return None,
-        Given::Is(mode) if mode.value == "absolute" => {}
+        Given::Is(mode) if mode.value == "absolute" => relative = false,
         Given::Is(mode) if mode.value != "relative" => {
             let found = format!("{:?}", mode.value.chars().take(40).collect::<String>());
             let expected = "\"relative\" or \"absolute\"".into();
@@ -221,7 +220,7 @@ fn read_timer(member: &Member, fields: &Fields<'_>, reader: &mut Reader<'_>) -> 
         let (thread, name) = (reader.thread.clone(), At { value: name.clone(), place: member.place });
         reader.timers.push(Timer { thread, name });
     }
-    period.map(|period| Event::Timer { name, period })
+    period.map(|period| Event::Timer { name, period, relative })
 }
 
 /// Reads the phases of a thread as a periodic task; nothing if they are none.
@@ -244,6 +243,7 @@ pub(super) fn of(phases: &[Phase], thread: &Fields<'_>, instances: u64, reader: 
         Some(first) => timed(&events, first, instances, subject, reader)?,
         None if left > 0 => sleeping(&events, subject, reader)?,
         None => {
+            reader.not_periodic = true;
             let why = "it runs without ever waiting, so nothing releases its jobs";
             reader.out.refuse(thread.place, subject, why, "add a \"timer\" with a period after the run");
             return None;
@@ -312,7 +312,7 @@ fn flatten(phases: &[Phase], thread: &Fields<'_>, reader: &mut Reader<'_>) -> Op
 
 /// Runs between waits on one timer.
 fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, reader: &mut Reader<'_>) -> Option<Cycle> {
-    let Event::Timer { name, period } = &events[first].value else { return None };
+    let Event::Timer { name, period, .. } = &events[first].value else { return None };
     let place = events[first].place;
     let mut jobs = Jobs::default();
     let mut after_last = None;
@@ -324,7 +324,7 @@ fn timed(events: &[At<Event>], first: usize, instances: u64, subject: &str, read
                 jobs.run(*time, event.place);
                 after_last = Some(event.place);
             }
-            Event::Timer { name: other, period: length } => {
+            Event::Timer { name: other, period: length, .. } => {
                 if other != name {
                     let why = format!("it waits on two timers, {name:?} and {other:?}");
                     reader.out.refuse(event.place, subject, why, "use one timer");
@@ -396,6 +396,7 @@ fn sleeping(events: &[At<Event>], subject: &str, reader: &mut Reader<'_>) -> Opt
     }
     if let Some(run) = rest.first() {
         if offset.is_zero() {
+            reader.not_periodic = true;
             let why = "it runs at the end and at the start of a cycle, so that two runs become one job";
             reader.out.refuse(run.place, subject, why, "end the cycle with its \"sleep\"");
             return None;
@@ -410,6 +411,7 @@ fn sleeping(events: &[At<Event>], subject: &str, reader: &mut Reader<'_>) -> Opt
     }
     let period = periods.first()?.clone();
     if let Some(other) = periods.iter().find(|other| other.value != period.value) {
+        reader.not_periodic = true;
         let limit = format!("not {} as on line {}", period.value, period.place.line);
         let remedy = "a task has one period: make run and sleep the same in all, or use a \"timer\"";
         reader.out.out_of_range(other.place, subject, "the time from run to run", other.value, limit, remedy);

@@ -17,6 +17,8 @@ pub(super) struct Reader<'a> {
     pub timers: Vec<Timer>,
     /// Whether threads of this file wait for each other, and by which events.
     pub waits_for_others: bool,
+    /// Whether a thread was refused because it is no periodic task, which it need not be where threads wait for each other.
+    pub not_periodic: bool,
     pub events: Events,
 }
 
@@ -58,6 +60,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The same with other members.
+    pub fn with(&self, members: &'a [Member]) -> Fields<'a> {
+        Fields { members, place: self.place, subject: self.subject.clone() }
+    }
+
     pub fn members(&self) -> &'a [Member] {
         self.members
     }
@@ -67,21 +74,26 @@ impl<'a> Fields<'a> {
         self.members.iter().rev().find(|member| member.key == key).and_then(|member| member.value.as_ref())
     }
 
-    /// Reports keys that are not among these; whether there are none.
-    pub fn check_known(&self, known: &[&'static str], reader: &mut Reader<'_>) -> bool {
-        let mut strangers = self.members.iter().filter(|member| !known.contains(&member.key.as_str())).peekable();
-        let none = strangers.peek().is_none();
-        for member in strangers {
+    /// Notes keys that are not among these.
+    pub fn check_known(&self, known: &[&'static str], reader: &mut Reader<'_>) {
+        for member in self.members.iter().filter(|member| !known.contains(&member.key.as_str())) {
             self.unknown(member, known, reader);
         }
-        none
     }
 
+    /// Notes a key that is not known, as rt-app passes over what it does not know.
     pub fn unknown(&self, member: &Member, known: &[&'static str], reader: &mut Reader<'_>) {
-        let nearest = if reader.out.is_full() { None } else { nearest(&member.key, known.iter().copied()) };
-        let key = member.key.chars().take(40).collect();
-        let complaint = Complaint::UnknownKey { key, nearest, known: known.to_vec() };
-        reader.out.add(member.place, &self.subject, complaint);
+        /// More notes than anybody reads.
+        const MOST: usize = 20;
+        if reader.notes.len() >= MOST {
+            return;
+        }
+        let key: String = member.key.chars().take(40).collect();
+        let meant = nearest(&member.key, known.iter().copied());
+        let meant = meant.map_or(String::new(), |near| format!(" (did you mean {near:?}?)"));
+        let (line, subject) = (member.place.line, &self.subject);
+        let of = if subject.is_empty() { String::new() } else { format!("{subject}: ") };
+        reader.note(format!("line {line}: {of}key {key:?} is not known and ignored, as in rt-app{meant}"));
     }
 
     fn read<T>(

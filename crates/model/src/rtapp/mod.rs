@@ -61,17 +61,38 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
             return None;
         }
     };
+    // What is no periodic task may still be threads that go their way, of which nothing is promised.
+    let mut other = Collector::new(out.file());
+    match read_as(&root, None, out) {
+        Err(true) => {
+            let draft = read_as(&root, Some(true), &mut other).ok().filter(|_| other.is_empty())?;
+            out.forgive();
+            Some(draft)
+        }
+        read => read.ok(),
+    }
+}
+
+/// Reads the file; `waits` says whether it is taken as one of threads that wait for each other, where the file does not. Where nothing
+/// came of it: whether that is because a thread is no periodic task.
+fn read_as(root: &Value, waits: Option<bool>, out: &mut Collector) -> Result<Draft, bool> {
     let mut reader = Reader {
         out,
         notes: Vec::new(),
         thread: String::new(),
         timers: Vec::new(),
         waits_for_others: false,
+        not_periodic: false,
         events: Events::default(),
     };
-    let top = Fields::open(&root, "".into(), &mut reader)?;
-    top.check_known(&TOP, &mut reader);
-    let global = read_global(&top, &mut reader);
+    let draft = read_with(root, waits, &mut reader);
+    draft.ok_or(reader.not_periodic)
+}
+
+fn read_with(root: &Value, waits: Option<bool>, reader: &mut Reader<'_>) -> Option<Draft> {
+    let top = Fields::open(root, "".into(), reader)?;
+    top.check_known(&TOP, reader);
+    let global = read_global(&top, reader);
     if top.get("resources").is_some() {
         reader.note("\"resources\" is ignored, as rt-app itself does: nothing in it bears on the schedule");
     }
@@ -80,22 +101,22 @@ pub(crate) fn read(text: &str, out: &mut Collector) -> Option<Draft> {
         reader.out.add(root.place, "", complaint);
         return None;
     };
-    let tasks = Fields::open(tasks, "\"tasks\"".into(), &mut reader)?;
+    let tasks = Fields::open(tasks, "\"tasks\"".into(), reader)?;
     if let Some(first) = tasks.members().get(MAX_TASKS) {
         let limit = format!("more than {MAX_TASKS}");
         let n = tasks.members().len();
         reader.out.out_of_range(first.place, "", "the number of tasks", n, limit, "leave some out");
         return None;
     }
-    reader.waits_for_others = tasks.members().iter().any(waits_for_others);
+    reader.waits_for_others = waits.unwrap_or_else(|| tasks.members().iter().any(waits_for_others));
     let mut threads = Vec::new();
     for member in tasks.members() {
-        threads.extend(thread::read(member, global.default_class, &mut reader));
+        threads.extend(thread::read(member, global.default_class, reader));
     }
     if tasks.members().is_empty() {
         reader.out.refuse(tasks.place, "\"tasks\"", "there is no task in it", "describe at least one");
     }
-    check_timers(&mut reader);
+    check_timers(reader);
     // What follows compares threads with each other; with some of them unread it would complain beside the point.
     if !reader.out.is_empty() {
         return None;
@@ -114,8 +135,14 @@ fn waits_for_others(thread: &Member) -> bool {
     let own = members(&thread.value);
     let phases = own.iter().filter(|member| member.key == "phases").flat_map(|phases| members(&phases.value));
     let inner: Vec<Member> = phases.flat_map(|phase| members(&phase.value)).collect();
-    let keys = || own.iter().chain(&inner).map(|member| member.key.as_str());
-    keys().any(cycle::concerns_others) || (keys().any(cycle::is_timer) && keys().any(cycle::is_sleep))
+    let all = || own.iter().chain(&inner);
+    let keys = || all().map(|member| member.key.as_str());
+    // A sleep of 0 µs is none.
+    let nothing = |member: &&Member| {
+        member.value.as_ref().is_some_and(|value| matches!(&value.node, Node::Number(number) if number == "0"))
+    };
+    let sleeps = all().filter(|member| !nothing(member)).any(|member| cycle::is_sleep(&member.key));
+    keys().any(cycle::concerns_others) || (keys().any(cycle::is_timer) && sleeps)
 }
 
 fn read_global(top: &Fields<'_>, reader: &mut Reader<'_>) -> Global {
@@ -153,16 +180,16 @@ fn read_duration(global: &Fields<'_>, reader: &mut Reader<'_>) -> Given<Duration
 }
 
 /// Puts the threads together to a system.
-fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reader<'_>) -> Option<Draft> {
-    let cores = policy::cores(threads, &mut reader)?;
+fn draft(threads: &[Thread], global: &Global, place: Location, reader: &mut Reader<'_>) -> Option<Draft> {
+    let cores = policy::cores(threads, reader)?;
     let duration = match &global.duration {
         Given::Is(at) => at.value,
-        _ => end_of(threads, &mut reader),
+        _ => end_of(threads, reader),
     };
-    check_ends(threads, duration, &mut reader);
+    check_ends(threads, duration, reader);
     let chosen = match reader.waits_for_others {
-        true => policy::choose_for_threads(threads, &mut reader)?,
-        false => policy::choose(threads, cores, &mut reader)?,
+        true => policy::choose_for_threads(threads, reader)?,
+        false => policy::choose(threads, cores, reader)?,
     };
     let mut draft = Draft {
         place,
@@ -191,7 +218,7 @@ fn draft(threads: &[Thread], global: &Global, place: Location, mut reader: Reade
     if draft.tasks.is_empty() {
         reader.out.refuse(place, "\"tasks\"", "no task has an instance", "give at least one an instance");
     }
-    draft.notes = reader.notes;
+    draft.notes = std::mem::take(&mut reader.notes);
     Some(draft)
 }
 

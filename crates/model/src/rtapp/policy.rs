@@ -108,13 +108,22 @@ pub(super) fn choose(threads: &[Thread], cores: usize, reader: &mut Reader<'_>) 
             return None;
         }
         let bound = all_or_none(threads, bound, |_| true, reader)?;
-        check_rate_monotonic(threads, &bound, reader);
         let partitioned = bound.first().is_some_and(Option::is_some);
+        if any(Class::BestEffort) || !rate_monotonic(threads, &bound) {
+            return Some(by_priority(threads, partitioned, bound, reader));
+        }
         let policy = if partitioned { Policy::PartitionedRm } else { Policy::GlobalRm };
         // Among equal periods the first task goes first: so must the one with the higher priority.
         let mut order: Vec<usize> = (0..threads.len()).collect();
         order.sort_by_key(|i| std::cmp::Reverse(priority(&threads[*i])));
         return Some(Choice::of(policy, vec![None; threads.len()], bound, order));
+    }
+    let all_bound = bound.iter().all(Option::is_some);
+    if !any(Class::Deadline) && all_bound && cores > 1 {
+        reader.note("SCHED_OTHER tasks take turns of 3 ms, all alike");
+        let policy = Policy::Ordered { spread: Migration::Partitioned, order: TaskOrder::RoundRobin };
+        let order = (0..threads.len()).collect();
+        return Some(Choice { quantum: Some(TURN), ..Choice::of(policy, vec![None; threads.len()], bound, order) });
     }
     let order = (0..threads.len()).collect();
     if !any(Class::BestEffort) {
@@ -179,6 +188,12 @@ pub(super) fn choose_for_threads(threads: &[Thread], reader: &mut Reader<'_>) ->
         let policy = Policy::Ordered { spread, order: TaskOrder::RoundRobin };
         return Some(Choice { quantum: Some(TURN), ..Choice::of(policy, levels, bound, order) });
     }
+    let partitioned = bound.first().is_some_and(Option::is_some);
+    Some(by_priority(threads, partitioned, bound, reader))
+}
+
+/// The priorities of the file, the others behind.
+fn by_priority(threads: &[Thread], partitioned: bool, bound: Vec<Option<CoreId>>, reader: &mut Reader<'_>) -> Choice {
     if threads.iter().any(|thread| thread.class.value == Class::BestEffort) {
         reader.note(
             "SCHED_OTHER tasks go behind all with a fixed priority, first come first served by their place in the file",
@@ -190,8 +205,10 @@ pub(super) fn choose_for_threads(threads: &[Thread], reader: &mut Reader<'_>) ->
         _ => priority(thread) as u64 + 1,
     };
     let priorities = threads.iter().map(own).collect();
+    let spread = if partitioned { Migration::Partitioned } else { Migration::Global };
     let policy = Policy::Ordered { spread, order: TaskOrder::FixedPriority };
-    Some(Choice { priorities, ..Choice::of(policy, levels, bound, order) })
+    let order = (0..threads.len()).collect();
+    Choice { priorities, ..Choice::of(policy, vec![None; threads.len()], bound, order) }
 }
 
 /// The core of each thread, or nothing if it may run on all.
@@ -235,13 +252,15 @@ fn all_or_none(
     Some(bound)
 }
 
-/// Fixed priorities have no counterpart beside deadlines or best effort.
+/// Fixed priorities have no counterpart beside deadlines.
 fn check_unmixed(threads: &[Thread], reader: &mut Reader<'_>) -> bool {
     let fixed = threads.iter().find(|thread| thread.class.value == Class::Fixed);
-    let other = threads.iter().find(|thread| thread.class.value != Class::Fixed);
+    let other = threads.iter().find(|thread| thread.class.value == Class::Deadline);
     let (Some(fixed), Some(other)) = (fixed, other) else { return true };
-    let name = if other.class.value == Class::Deadline { "SCHED_DEADLINE" } else { "SCHED_OTHER" };
-    let why = format!("its policy {name} stands beside the fixed priority of {}", fixed.subject);
+    let why = format!(
+        "its policy SCHED_DEADLINE stands beside the fixed priority of {}, and no policy here has reservations above fixed priorities",
+        fixed.subject
+    );
     reader.out.refuse(other.class.place, &other.subject, why, "give all tasks a fixed priority, or none");
     false
 }
@@ -251,29 +270,14 @@ fn priority(thread: &Thread) -> i64 {
     thread.priority.as_ref().map_or(10, |at| at.value)
 }
 
-/// Fixed priorities are given by the periods here, so the file's must be in the same order.
-fn check_rate_monotonic(threads: &[Thread], bound: &[Option<CoreId>], reader: &mut Reader<'_>) {
-    for (i, slow) in threads.iter().enumerate() {
-        let rivals = || threads.iter().enumerate().filter(|(j, _)| bound[*j] == bound[i]).map(|(_, thread)| thread);
-        let passed = rivals()
-            .filter(|fast| fast.cycle.period.value < slow.cycle.period.value)
-            .find(|fast| priority(fast) < priority(slow));
-        if let Some(fast) = passed {
-            let place = slow.priority.as_ref().map_or(slow.place, |at| at.place);
-            let limit = format!(
-                "above that of {} ({}), whose period of {} is shorter than {}",
-                fast.subject,
-                priority(fast),
-                fast.cycle.period.value,
-                slow.cycle.period.value
-            );
-            let remedy = "priorities must follow the rates here: the shorter the period, the higher";
-            reader.out.out_of_range(place, &slow.subject, "priority", priority(slow), limit, remedy);
-        }
-        let tied = rivals()
-            .find(|other| priority(other) == priority(slow) && other.cycle.period.value != slow.cycle.period.value);
-        if tied.is_some() {
-            reader.note("of tasks with equal priority, the one with the shorter period goes first here");
-        }
-    }
+/// Whether the priorities follow the rates, the shorter the period the higher, so that the order is the rate-monotonic one.
+fn rate_monotonic(threads: &[Thread], bound: &[Option<CoreId>]) -> bool {
+    let rivals = |(i, slow): (usize, &Thread)| {
+        threads
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| bound[*j] == bound[i])
+            .all(|(_, fast)| fast.cycle.period.value >= slow.cycle.period.value || priority(fast) > priority(slow))
+    };
+    threads.iter().enumerate().all(rivals)
 }

@@ -2,7 +2,7 @@
 
 use super::cycle::{self, Cycle, Phase};
 use super::fields::{describe, Fields, Reader};
-use super::json::Member;
+use super::json::{Member, Node};
 use super::policy::{self, Class};
 use super::threads;
 use crate::draft::{At, DraftDemand, DraftExecution, DraftPlace, DraftTask, Given};
@@ -78,6 +78,8 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
         return None;
     };
     let fields = Fields::open(value, subject.clone(), reader)?;
+    let members = constant_parameters(&fields);
+    let fields = fields.with(&members);
     reader.thread.clone_from(&subject);
     let phases = read_phases(&fields, reader);
     let instances = match fields.integer("instance", "a whole number from 0", reader) {
@@ -128,6 +130,37 @@ pub(super) fn read(member: &Member, default_class: Class, reader: &mut Reader<'_
     })
 }
 
+/// The thread's members, and behind them the scheduling parameters that stand in its phases and never change.
+fn constant_parameters(fields: &Fields<'_>) -> Vec<Member> {
+    let mut members = fields.members().to_vec();
+    let Some(Node::Object(phases)) = fields.get("phases").map(|phases| &phases.node) else { return members };
+    for key in SCHEDULING {
+        let own = fields.members().iter().rev().find(|member| member.key == key);
+        let in_phase = |phase: &Member| match phase.value.as_ref().map(|value| &value.node) {
+            Some(Node::Object(members)) => members.iter().rev().find(|member| member.key == key).cloned(),
+            _ => None,
+        };
+        let set: Vec<Option<Member>> = phases.iter().map(in_phase).collect();
+        let Some(first) = set.first().cloned().flatten().or(own.cloned()) else { continue };
+        let node = |member: &Member| member.value.as_ref().map(|value| value.node.clone());
+        let same = |member: &Member| alike(node(member).as_ref(), node(&first).as_ref());
+        if set.iter().flatten().all(same) {
+            members.push(first);
+        }
+    }
+    members
+}
+
+/// Whether two values are the same, wherever they stand.
+fn alike(a: Option<&Node>, b: Option<&Node>) -> bool {
+    match (a, b) {
+        (Some(Node::List(a)), Some(Node::List(b))) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(Some(&a.node), Some(&b.node)))
+        }
+        (a, b) => a == b,
+    }
+}
+
 /// Keys without bearing on what Tactus decides, and keys that ask for something it does not have.
 fn ignore(fields: &Fields<'_>, reader: &mut Reader<'_>) {
     for key in ["nodes_membind", "util_min", "util_max"] {
@@ -176,7 +209,7 @@ fn read_phases(fields: &Fields<'_>, reader: &mut Reader<'_>) -> Option<Vec<Phase
             sound = false;
             continue;
         };
-        check_phase_keys(&phase, reader);
+        check_phase_keys(&phase, fields, reader);
         match cycle::read_phase(&phase, &PHASE, reader) {
             Some(phase) => all.push(phase),
             None => sound = false,
@@ -186,8 +219,11 @@ fn read_phases(fields: &Fields<'_>, reader: &mut Reader<'_>) -> Option<Vec<Phase
 }
 
 /// A task keeps its scheduling parameters from beginning to end.
-fn check_phase_keys(phase: &Fields<'_>, reader: &mut Reader<'_>) {
-    for member in phase.members().iter().filter(|member| SCHEDULING.contains(&member.key.as_str())) {
+fn check_phase_keys(phase: &Fields<'_>, thread: &Fields<'_>, reader: &mut Reader<'_>) {
+    let kept = |member: &Member| {
+        alike(thread.get(&member.key).map(|value| &value.node), member.value.as_ref().map(|value| &value.node))
+    };
+    for member in phase.members().iter().filter(|member| SCHEDULING.contains(&member.key.as_str()) && !kept(member)) {
         let why = format!("{:?} would change from phase to phase", member.key);
         reader.out.refuse(member.place, &phase.subject, why, "set it once for the whole task, beside \"phases\"");
     }

@@ -4,7 +4,7 @@
 //! it again afterwards. `suspend` waits for the condition of the thread's own name, which `resume` broadcasts: as in rt-app, one that
 //! nobody waits for is lost.
 
-use super::cycle::{Cycle, Event, Phase};
+use super::cycle::{Cycle, Event, Phase, UNIQUE};
 use super::events::{Events, Kind};
 use super::fields::{Fields, Reader};
 use crate::draft::{At, Given};
@@ -64,15 +64,17 @@ fn with_events(
         events.join(barrier, instances);
     }
     let timer = all.iter().flat_map(|phase| phase.iter()).find_map(|event| match &event.value {
-        Event::Timer { name, period } if !period.is_zero() => Some((name.clone(), *period, event.place)),
+        Event::Timer { name, period, relative } if !period.is_zero() => {
+            Some((name.clone(), *period, event.place, *relative))
+        }
         _ => None,
     });
     let mut bodies = Vec::new();
     let mut body = Body { place: thread.place, ..Body::default() };
     for phase in &all {
         for event in phase.iter() {
-            if let Event::Timer { name: other, period } = &event.value {
-                let Some((name, length, place)) = timer.as_ref().filter(|_| !period.is_zero()) else { continue };
+            if let Event::Timer { name: other, period, .. } = &event.value {
+                let Some((name, length, place, _)) = timer.as_ref().filter(|_| !period.is_zero()) else { continue };
                 if name != other || length != period {
                     let why = format!("it waits on two timers, or on one with two periods (see line {})", place.line);
                     reader.out.refuse(event.place, subject, why, "use one timer with one period");
@@ -88,7 +90,7 @@ fn with_events(
             bodies.push(std::mem::take(&mut body));
         }
     }
-    if let (Some((.., place)), false) = (&timer, body.steps.is_empty() && body.length.is_zero()) {
+    if let (Some((_, _, place, _)), false) = (&timer, body.steps.is_empty() && body.length.is_zero()) {
         let why = "it goes on after the last timer of its cycle, so that two runs become one job";
         reader.out.refuse(*place, subject, why, "end the cycle with its \"timer\"");
         return None;
@@ -106,7 +108,58 @@ fn with_events(
         );
         return None;
     }
-    Some(cycle(bodies, timer.map(|(_, period, place)| At { value: period, place }), loops, (thread.place, events)))
+    if let Some((name, _, place, _)) = timer.as_ref().filter(|(name, ..)| instances > 1 && !name.starts_with(UNIQUE)) {
+        let why = format!("its {instances} instances share the timer {name:?} and would disturb each other");
+        reader.out.refuse(*place, subject, why, "call the timer \"unique\"");
+        return None;
+    }
+    let mut offset = Duration::ZERO;
+    if let Some((_, period, place, true)) = &timer {
+        let once = matches!(&loops, Given::Is(At { value: 1, .. }));
+        offset = starts_anew(&mut bodies, (*period, *place), once, subject, reader)?;
+    }
+    let timer = timer.map(|(_, period, place, _)| At { value: period, place });
+    Some(Cycle { offset, ..cycle(bodies, timer, loops, (thread.place, events)) })
+}
+
+/// A relative timer counts from when it is first asked, and from anew where it is asked after its time: where that is only once, after a sleep
+/// at the start, the periods begin so much later. Elsewhere releases have no fixed distance.
+fn starts_anew(
+    bodies: &mut [Body],
+    (period, place): (Duration, Location),
+    once: bool,
+    subject: &str,
+    reader: &mut Reader<'_>,
+) -> Option<Duration> {
+    let slept = |body: &Body| {
+        body.steps.iter().fold(Duration::ZERO, |sum, step| match step.action {
+            JobAction::Sleep(length) => sum.checked_add(length).unwrap_or(Duration::MAX),
+            _ => sum,
+        })
+    };
+    let late = |body: &Body| slept(body).checked_add(body.length).is_none_or(|length| length > period);
+    let Some(first) = bodies.iter().position(|body| !slept(body).is_zero() && late(body)) else {
+        return Some(Duration::ZERO);
+    };
+    let others = bodies.iter().skip(1).any(|body| !slept(body).is_zero() && late(body));
+    let body = &mut bodies[first];
+    let at_start = body.steps.first().filter(|step| step.after.is_zero()).map(|step| &step.action);
+    let (Some(JobAction::Sleep(sleep)), true) = (at_start, first == 0 && once && !others && body.length <= period)
+    else {
+        let why = format!(
+            "it sleeps for longer than the period of {period} of its relative timer, which then starts anew: its releases have no fixed distance"
+        );
+        reader.out.refuse(place, subject, why, "shorten the sleep, or write \"mode\" : \"absolute\"");
+        return None;
+    };
+    // The second job begins when the first is done, and the first as much earlier as a period is longer than it.
+    let rest = period.saturating_sub(body.length);
+    let offset = sleep.saturating_sub(rest);
+    body.steps[0].action = JobAction::Sleep(rest);
+    if rest.is_zero() {
+        body.steps.remove(0);
+    }
+    Some(offset)
 }
 
 /// The jobs in turn.
