@@ -123,6 +123,18 @@ pub enum Command {
   ./tactus judge system.toml --linux trace.txt
   ./tactus judge system.toml --linux trace.txt --thread control=rt-thread-7 --costs linux-costs.toml")]
     Judge(Judge),
+    /// Write what runs a system file on Linux: rt-app's JSON and a script that records it
+    ///
+    /// Each task becomes a thread of SCHED_FIFO or SCHED_DEADLINE. What Linux cannot promise, or rt-app cannot say, is refused with the
+    /// reason and what Linux does instead. See docs/linux.md.
+    #[command(after_help = "Example:\n  ./tactus linux examples/linux/control.toml")]
+    Linux(Linux),
+    /// Tell what SCHED_DEADLINE's admission accepts beside what the analysis shows
+    ///
+    /// Task by task: whether Linux takes it in, and whether its deadline is kept. Where Linux does and a deadline can be missed, looks for
+    /// a schedule in which it is, and shows it. The exit status is 1 if a task is admitted whose deadline nothing shows to be kept.
+    #[command(after_help = "Example:\n  ./tactus admit examples/linux/admitted.toml")]
+    Admit(Admit),
     /// Make the report of an earlier run again
     ///
     /// Judges the trace that the run left once more, and writes report.html and summary.json anew.
@@ -481,7 +493,7 @@ pub struct Judge {
     /// The system file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The trace: a trace.dat of version 6, or text
+    /// The trace: a trace.dat, or text
     #[arg(long, value_name = "TRACE")]
     pub linux: PathBuf,
     /// Which thread a task is, where it is not called like it: its name or its number, once for each task
@@ -499,6 +511,28 @@ pub struct Judge {
 fn pair(text: &str) -> Result<(String, String), String> {
     let (task, thread) = text.split_once('=').ok_or("write TASK=THREAD, such as control=rt-thread-7")?;
     Ok((task.trim().into(), thread.trim().into()))
+}
+
+/// Options of `linux`.
+#[derive(Debug, Args)]
+pub struct Linux {
+    /// The system file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the files go [default: out/NAME/for-linux]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `admit`.
+#[derive(Debug, Args)]
+pub struct Admit {
+    /// The system file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What the bounds count for Linux's own work: a file, or none
+    #[arg(long, value_name = "FILE|none", default_value = "none")]
+    pub costs: String,
 }
 
 /// Options of `report`.

@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Colours(colours) => command::colours::colours(colours),
         Command::Trace(trace) => command::trace::trace(trace),
         Command::Monitor(monitor) => command::monitor::monitor(monitor),
+        Command::Linux(linux) => command::linux::linux(linux),
+        Command::Admit(admit) => command::admit::admit(admit),
         Command::Judge(judge) => command::judge::judge(judge),
         Command::Report(report) => command::report::report(report),
         Command::Pack(pack) => command::pack::pack(pack),

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+pub mod admit;
 pub mod check;
 pub mod colours;
 pub mod convert;
@@ -7,6 +8,7 @@ pub mod explain;
 pub mod iso;
 pub mod judge;
 pub mod key;
+pub mod linux;
 pub mod monitor;
 mod network;
 mod nodes;

@@ -1,20 +1,24 @@
-//! Traces of Linux, read into records that the judge understands.
+//! Linux: what runs a system there, which threads its kernel admits, and traces of it, read into records that the judge understands.
 //!
 //! A file becomes a [`Recording`]: who had which core when, who was woken, who said that a job begins. [`translate`] finds the thread of
 //! each task, tells its jobs apart and writes their records. What the events do not tell becomes a record that says so, never a guess.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod dat;
 mod jobs;
 mod layout;
 mod others;
 mod phase;
 mod recording;
+mod setup;
 mod text;
 mod translate;
 
+pub use admission::{Kernel, Reservation};
 pub use dat::{read_dat, read_dat_from};
 pub use recording::{Event, EventKind, PrevState, Recording, Thread};
+pub use setup::{setup, Class, Refusal, Setup, ThreadSetup};
 pub use text::{read_text, read_text_from};
 pub use translate::{translate, TranslateError, Translated};
 

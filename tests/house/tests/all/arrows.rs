@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/structures", &[]),
     ("crates/policy", &["crates/sync", "crates/structures"]),
     ("crates/trace", &["crates/monitor", "crates/disk", "crates/cache", "crates/network"]),
-    ("crates/linux", &["crates/trace"]),
+    ("crates/linux", &["crates/trace", "crates/model"]),
     ("crates/report", &["crates/trace", "crates/monitor"]),
     ("crates/model", &["crates/monitor", "crates/disk", "crates/cache", "crates/network", "crates/package"]),
     ("crates/formats", &["crates/model", "crates/monitor"]),
