@@ -25,7 +25,8 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
 
     let path = &arguments.linux;
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
-    let recording = tactus_linux::read_file(path).map_err(wrong)?;
+    let recording =
+        tactus_linux::read_file_for(path, (&plan.view, &arguments.thread), tactus_linux::LONG).map_err(wrong)?;
     lines::line("trace", told(&recording));
     for note in &recording.notes {
         lines::line("", note);
@@ -61,7 +62,7 @@ fn quoted(path: &std::path::Path) -> String {
 
 /// `7,821 events, 1,552 of them switches, on 6 cores`
 fn told(recording: &Recording) -> String {
-    let events = lines::grouped(recording.events.len() as u64 + recording.passed_over);
+    let events = lines::grouped(recording.count());
     let switches = lines::grouped(recording.switches() as u64);
     let cores = lines::count(recording.cpus().len(), "core");
     let unread = match recording.unread {

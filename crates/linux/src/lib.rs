@@ -22,8 +22,10 @@ pub use setup::{setup, Class, Refusal, Setup, ThreadSetup};
 pub use text::{read_text, read_text_from};
 pub use translate::{translate, TranslateError, Translated};
 
+use recording::{Keep, Kept};
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use tactus_trace::View;
 
 /// Reads a trace of any format that is known here.
 ///
@@ -38,18 +40,47 @@ pub fn read(bytes: &[u8]) -> Result<Recording, String> {
 /// # Errors
 /// As [`read_text`] and [`read_dat`], or the file cannot be read.
 pub fn read_file(path: &Path) -> Result<Recording, String> {
-    read_from(std::fs::File::open(path).map_err(|error| error.to_string())?)
+    read_keeping(open(path)?, Keep::All)
 }
 
-fn read_from(mut file: impl Read + Seek) -> Result<Recording, String> {
+/// Files above this many bytes are read twice, so that only what matters is kept.
+pub const LONG: u64 = 64 << 20;
+
+/// Reads a file for the tasks of a system: of one that is longer than `long`, only the events of their threads, and who else has a core while
+/// one of them is awake.
+///
+/// # Errors
+/// As [`read_file`], or a task has no thread.
+pub fn read_file_for(path: &Path, (view, named): (&View, &[(String, String)]), long: u64) -> Result<Recording, String> {
+    if std::fs::metadata(path).map_err(|error| error.to_string())?.len() <= long {
+        return read_file(path);
+    }
+    let names = read_keeping(open(path)?, Keep::Nothing)?;
+    let threads = translate::threads(&names, view, named).map_err(|error| error.to_string())?;
+    let mut recording = read_keeping(open(path)?, Keep::Some(Box::new(Kept::of(threads))))?;
+    recording
+        .notes
+        .push("the file is long: of other threads only what was while one of the tasks' was awake is kept".into());
+    Ok(recording)
+}
+
+fn open(path: &Path) -> Result<std::fs::File, String> {
+    std::fs::File::open(path).map_err(|error| error.to_string())
+}
+
+fn read_from(file: impl Read + Seek) -> Result<Recording, String> {
+    read_keeping(file, Keep::All)
+}
+
+fn read_keeping(mut file: impl Read + Seek, keep: Keep) -> Result<Recording, String> {
     let mut start = Vec::new();
     (&mut file).take(dat::MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
     file.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
     match start.as_slice() {
-        start if start.starts_with(dat::MAGIC) => read_dat_from(file),
+        start if start.starts_with(dat::MAGIC) => dat::read_keeping(file, keep),
         start if start.starts_with(b"PERFILE2") => {
             Err("it is perf's own file; print it with `perf script -i FILE`, whose text is read".into())
         }
-        _ => read_text_from(BufReader::with_capacity(1 << 16, file)),
+        _ => text::read_keeping(BufReader::with_capacity(1 << 16, file), keep),
     }
 }

@@ -30,7 +30,7 @@ struct Stint {
 /// Those of a recording, on the first `cores` processors, numbered from `first` on.
 pub(crate) fn of(
     recording: &Recording,
-    tasks: &BTreeSet<Thread>,
+    (tasks, since): (&BTreeSet<Thread>, &dyn Fn(Instant) -> Instant),
     cores: usize,
     first: usize,
     length: Duration,
@@ -40,11 +40,11 @@ pub(crate) fn of(
     for (order, event) in recording.events.iter().enumerate().filter(|(_, event)| usize::from(event.cpu) < cores) {
         let EventKind::Switch { to, .. } = event.kind else { continue };
         if let Some(stint) = open.remove(&event.cpu) {
-            stints[stint].to = Some((order, event.time));
+            stints[stint].to = Some((order, since(event.time)));
         }
         if to != Thread::IDLE && !tasks.contains(&to) {
             open.insert(event.cpu, stints.len());
-            stints.push(Stint { thread: to, from: (order, event.time), to: None, cpu: event.cpu });
+            stints.push(Stint { thread: to, from: (order, since(event.time)), to: None, cpu: event.cpu });
         }
     }
     let name = |thread: Thread| {

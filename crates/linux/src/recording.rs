@@ -1,6 +1,6 @@
 //! What a trace of Linux tells, whatever its format.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tactus_time::Instant;
 
 /// A thread's number (Linux's `pid`); 0 is nobody: the idle loop.
@@ -69,11 +69,107 @@ pub struct Recording {
     pub unread: u64,
     /// What a person should know of the file, a sentence each.
     pub notes: Vec<String>,
+    /// How many times a core went from one thread to another.
+    pub(crate) switches: usize,
+    /// How many wake-ups there are.
+    pub(crate) wakeups: usize,
+    pub(crate) cpus: BTreeSet<u16>,
+    /// Which events are kept.
+    pub(crate) keep: Keep,
+}
+
+/// Which events of a file are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Keep {
+    /// All.
+    #[default]
+    All,
+    /// None: names and numbers alone.
+    Nothing,
+    /// Those of some threads, and who else has a core while one of them is awake.
+    Some(Box<Kept>),
+}
+
+/// What is kept of a long file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    threads: HashSet<Thread>,
+    awake: HashSet<Thread>,
+    /// By core: who has it, and who the events that are kept say has it.
+    on: BTreeMap<u16, (Thread, Thread)>,
+}
+
+impl Kept {
+    pub(crate) fn of(threads: impl IntoIterator<Item = Thread>) -> Kept {
+        Kept { threads: threads.into_iter().collect(), ..Kept::default() }
+    }
+
+    /// What is kept of an event, in its place.
+    fn events(&mut self, event: Event, out: &mut Vec<Event>) {
+        match event.kind {
+            EventKind::Switch { from, state, to } => self.switch(event, (from, state, to), out),
+            EventKind::Wakeup(thread) if self.threads.contains(&thread) => {
+                if self.awake.insert(thread) {
+                    self.show(event.time, out);
+                }
+                out.push(event);
+            }
+            EventKind::Begin(thread) if !self.threads.contains(&thread) => {}
+            EventKind::Wakeup(_) => {}
+            EventKind::Begin(_) | EventKind::Lost => out.push(event),
+        }
+    }
+
+    /// From here on it matters who has the cores.
+    fn show(&mut self, time: Instant, out: &mut Vec<Event>) {
+        for (cpu, (real, shown)) in &mut self.on {
+            if real != shown {
+                let kind = EventKind::Switch { from: *shown, state: PrevState::Runnable, to: *real };
+                out.push(Event { time, cpu: *cpu, kind });
+                *shown = *real;
+            }
+        }
+    }
+
+    fn switch(&mut self, event: Event, (from, state, to): (Thread, PrevState, Thread), out: &mut Vec<Event>) {
+        let Event { time, cpu, .. } = event;
+        let (real, shown) = self.on.get(&cpu).copied().unwrap_or((from, from));
+        let own = [from, to].iter().any(|thread| self.threads.contains(thread));
+        if own || !self.awake.is_empty() {
+            // Where events are missing the reader of these must see it.
+            let from = if real == from { shown } else { from };
+            out.push(Event { kind: EventKind::Switch { from, state, to }, ..event });
+            self.on.insert(cpu, (to, to));
+        } else {
+            if shown != Thread::IDLE {
+                let kind = EventKind::Switch { from: shown, state: PrevState::Runnable, to: Thread::IDLE };
+                out.push(Event { time, cpu, kind });
+            }
+            self.on.insert(cpu, (to, Thread::IDLE));
+        }
+        if state != PrevState::Runnable {
+            self.awake.remove(&from);
+        }
+        if self.threads.contains(&to) && self.awake.insert(to) {
+            self.show(time, out);
+        }
+    }
 }
 
 impl Recording {
     pub(crate) fn push(&mut self, time: Instant, cpu: u16, kind: EventKind) {
-        self.events.push(Event { time, cpu, kind });
+        match kind {
+            EventKind::Switch { .. } => self.switches += 1,
+            EventKind::Wakeup(_) => self.wakeups += 1,
+            EventKind::Begin(_) | EventKind::Lost => {}
+        }
+        self.cpus.insert(cpu);
+        let event = Event { time, cpu, kind };
+        match &mut self.keep {
+            Keep::All => self.events.push(event),
+            Keep::Nothing => {}
+            Keep::Some(kept) => kept.events(event, &mut self.events),
+        }
     }
 
     pub(crate) fn name(&mut self, thread: Thread, name: &str) {
@@ -95,18 +191,23 @@ impl Recording {
     }
 
     /// The processors that the trace tells of.
-    pub fn cpus(&self) -> BTreeSet<u16> {
-        self.events.iter().map(|event| event.cpu).collect()
+    pub fn cpus(&self) -> &BTreeSet<u16> {
+        &self.cpus
     }
 
     /// How many times a core went from one thread to another.
     pub fn switches(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event.kind, EventKind::Switch { .. })).count()
+        self.switches
     }
 
     /// Whether the trace tells when threads are woken.
     pub fn has_wakeups(&self) -> bool {
-        self.events.iter().any(|event| matches!(event.kind, EventKind::Wakeup(_)))
+        self.wakeups > 0
+    }
+
+    /// How many events there are in the file, of which those that matter may not all be kept.
+    pub fn count(&self) -> u64 {
+        self.passed_over + (self.switches + self.wakeups) as u64
     }
 }
 

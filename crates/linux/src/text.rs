@@ -8,7 +8,7 @@
 //!   control-812   [001]   101.204417: sched_switch:  control:812 [9] S ==> swapper/1:0 [120]
 //! ```
 
-use crate::recording::{begins_job, EventKind, PrevState, Recording, Thread};
+use crate::recording::{begins_job, EventKind, Keep, PrevState, Recording, Thread};
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use tactus_time::{Duration, Instant};
@@ -28,8 +28,12 @@ const LONGEST_LINE: u64 = 64 << 10;
 ///
 /// # Errors
 /// As [`read_text`], or the file cannot be read.
-pub fn read_text_from(mut file: impl BufRead) -> Result<Recording, String> {
-    let mut recording = Recording::default();
+pub fn read_text_from(file: impl BufRead) -> Result<Recording, String> {
+    read_keeping(file, Keep::All)
+}
+
+pub(crate) fn read_keeping(mut file: impl BufRead, keep: Keep) -> Result<Recording, String> {
+    let mut recording = Recording { keep, ..Recording::default() };
     let mut clocks = Clocks::default();
     let mut line = Vec::new();
     loop {
@@ -38,8 +42,9 @@ pub fn read_text_from(mut file: impl BufRead) -> Result<Recording, String> {
         if part.read_until(b'\n', &mut line).map_err(|error| error.to_string())? == 0 {
             break;
         }
-        read_line(&String::from_utf8_lossy(&line), &mut recording);
-        clocks.check(&recording)?;
+        if let Some(at) = read_line(&String::from_utf8_lossy(&line), clocks.newest, &mut recording) {
+            clocks.check(at)?;
+        }
     }
     if recording.switches() == 0 {
         let events = recording.passed_over;
@@ -51,21 +56,20 @@ pub fn read_text_from(mut file: impl BufRead) -> Result<Recording, String> {
     Ok(recording.in_order())
 }
 
-/// The time of the last event of each core.
+/// The time of the last event of each core, and of all.
 #[derive(Default)]
 struct Clocks {
     last: HashMap<u16, Instant>,
-    seen: usize,
+    newest: Instant,
 }
 
 impl Clocks {
     /// Refuses a clock that goes back on a core.
-    fn check(&mut self, recording: &Recording) -> Result<(), String> {
-        let Some(event) = recording.events.get(self.seen) else { return Ok(()) };
-        self.seen = recording.events.len();
-        let last = self.last.insert(event.cpu, event.time).unwrap_or(event.time);
-        match event.time < last {
-            true => Err(went_back(last.since(event.time).as_nanos(), event.cpu)),
+    fn check(&mut self, (time, cpu): (Instant, u16)) -> Result<(), String> {
+        self.newest = time;
+        let last = self.last.insert(cpu, time).unwrap_or(time);
+        match time < last {
+            true => Err(went_back(last.since(time).as_nanos(), cpu)),
             false => Ok(()),
         }
     }
@@ -79,19 +83,20 @@ pub(crate) fn went_back(nanos: u64, cpu: u16) -> String {
     )
 }
 
-fn read_line(line: &str, recording: &mut Recording) {
+/// Reads a line, and tells when and where its event was, if it is of those that matter. `newest` is the time of the one before.
+fn read_line(line: &str, newest: Instant, recording: &mut Recording) -> Option<(Instant, u16)> {
     let text = line.trim();
     let about_file = ["#", "cpus=", "version ="].iter().any(|start| text.starts_with(start));
     if text.is_empty() || about_file {
-        return;
+        return None;
     }
     if let Some(cpu) = lost(text) {
-        let time = recording.events.last().map_or(Instant::ZERO, |event| event.time);
-        return recording.push(time, cpu, EventKind::Lost);
+        recording.push(newest, cpu, EventKind::Lost);
+        return None;
     }
     let Some(Head { who, cpu, time, event, fields }) = head(text) else {
         recording.unread += 1;
-        return;
+        return None;
     };
     let known = match event {
         "sched_switch" => switch(fields).map(|((from, from_name), state, (to, to_name))| {
@@ -108,12 +113,14 @@ fn read_line(line: &str, recording: &mut Recording) {
         }
         _ => {
             recording.passed_over += 1;
-            return;
+            return None;
         }
     };
     if known.is_none() {
         recording.unread += 1;
+        return None;
     }
+    Some((time, cpu))
 }
 
 /// `CPU:2 [LOST 52 EVENTS]`, or `[EVENTS DROPPED]`: of which processor.

@@ -146,12 +146,7 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
         notes.push(format!("events of core {cpu} are missing in {times} places"));
     }
     let own: BTreeSet<Thread> = threads.into_iter().collect();
-    let shifted = Recording {
-        events: recording.events.iter().map(|event| crate::Event { time: since(event.time), ..*event }).collect(),
-        names: recording.names.clone(),
-        ..Recording::default()
-    };
-    let others = others::of(&shifted, &own, view.cores, view.tasks.len(), view.duration);
+    let others = others::of(recording, (&own, &since), view.cores, view.tasks.len(), view.duration);
     view.tasks.extend(others.tasks);
     entries.extend(others.entries);
     let trace = assemble(entries, view.cores, end);
@@ -191,7 +186,11 @@ fn supported(view: &View) -> Result<(), TranslateError> {
 }
 
 /// The thread of each task.
-fn threads(recording: &Recording, view: &View, named: &[(String, String)]) -> Result<Vec<Thread>, TranslateError> {
+pub(crate) fn threads(
+    recording: &Recording,
+    view: &View,
+    named: &[(String, String)],
+) -> Result<Vec<Thread>, TranslateError> {
     if let Some((task, _)) = named.iter().find(|(task, _)| view.tasks.iter().all(|it| it.name != *task)) {
         return Err(TranslateError::Thread(format!("there is no task {task:?}; name one of the system file")));
     }

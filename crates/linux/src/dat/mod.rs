@@ -8,7 +8,7 @@ mod source;
 pub(crate) use header::MAGIC;
 
 use crate::layout::Layouts;
-use crate::recording::{begins_job, EventKind, Recording, Thread};
+use crate::recording::{begins_job, EventKind, Keep, Recording, Thread};
 use crate::text::{of_bits, state_of};
 use ring::{Item, Reader};
 use source::Source;
@@ -31,9 +31,13 @@ pub fn read_dat(bytes: &[u8]) -> Result<Recording, String> {
 /// # Errors
 /// As [`read_dat`], or the file cannot be read.
 pub fn read_dat_from(file: impl Read + Seek) -> Result<Recording, String> {
+    read_keeping(file, Keep::All)
+}
+
+pub(crate) fn read_keeping(file: impl Read + Seek, keep: Keep) -> Result<Recording, String> {
     let mut source = Source::new(file)?;
     let header = header::read(&mut source)?;
-    let mut recording = Recording { notes: header.notes.clone(), ..Recording::default() };
+    let mut recording = Recording { notes: header.notes.clone(), keep, ..Recording::default() };
     let mut readers = Vec::new();
     let mut items = Vec::new();
     let mut heap = BinaryHeap::new();
