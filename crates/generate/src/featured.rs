@@ -73,6 +73,7 @@ fn add(feature: Feature, system: &mut System, random: &mut Random) {
         Feature::Offset
         | Feature::Sporadic
         | Feature::Burst
+        | Feature::Jitter
         | Feature::After
         | Feature::AfterItself
         | Feature::Interrupt

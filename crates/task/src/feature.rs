@@ -37,6 +37,8 @@ features! {
     Sporadic: "sporadic releases",
     /// Arrivals from outside that may bunch.
     Burst: "arrivals in bursts",
+    /// Jobs that time releases, or as much later as the jitter says.
+    Jitter: "release jitter",
     /// Completions of another task release jobs.
     After: "releases by another task's end",
     /// A job is released by the end of the one before it.

@@ -1,5 +1,9 @@
 //! Tasks whose arrivals come in bursts, on a core by itself.
+//!
+//! What jobs keep from each other blocks as it does beside sporadic tasks: what is less urgent and has begun blocks a whole busy period
+//! once, in which jobs of one task may be several. Waits count as execution, which holds whenever jobs arrive.
 
+use super::ceilings::Ceilings;
 use super::orders::Responses;
 use super::work::release;
 use crate::effort::Effort;
@@ -22,9 +26,17 @@ fn bursty(tasks: &[Sporadic], distances: &[Duration]) -> Vec<Bursty> {
 }
 
 /// The responses of one core's tasks, the most urgent first.
-pub(super) fn by_priority(tasks: &[Sporadic], distances: &[Duration], work: &Work, effort: &mut Effort) -> Responses {
+pub(super) fn by_priority(
+    (tasks, distances): (&[Sporadic], &[Duration]),
+    ceilings: Option<&Ceilings>,
+    work: &Work,
+    effort: &mut Effort,
+) -> Responses {
     let bursty = bursty(tasks, distances);
-    let one = |i: usize| response(&bursty[i], &bursty[..i], work.entry, work, effort);
+    let one = |i: usize| match ceilings {
+        Some(ceilings) => ceilings.response_of_bursts((tasks, &bursty), i, work.entry, work, effort),
+        None => response(&bursty[i], &bursty[..i], work.entry, work, effort),
+    };
     (0..bursty.len()).map(one).collect()
 }
 
@@ -40,7 +52,16 @@ pub(super) fn terms_by_priority(
 }
 
 /// The deadlines, where all are met.
-pub(super) fn by_deadline(tasks: &[Sporadic], distances: &[Duration], work: &Work, effort: &mut Effort) -> Responses {
-    let fits = schedulable(&bursty(tasks, distances), work.entry, work, effort) == Some(true);
-    tasks.iter().map(|task| fits.then_some(task.deadline)).collect()
+pub(super) fn by_deadline(
+    (tasks, distances): (&[Sporadic], &[Duration]),
+    ceilings: Option<&Ceilings>,
+    work: &Work,
+    effort: &mut Effort,
+) -> Responses {
+    let bursty = bursty(tasks, distances);
+    let fits = match ceilings {
+        Some(ceilings) => ceilings.by_demand_of_bursts((tasks, &bursty), work.entry, work, effort),
+        None => schedulable(&bursty, work.entry, work, effort),
+    };
+    tasks.iter().map(|task| (fits == Some(true)).then_some(task.deadline)).collect()
 }

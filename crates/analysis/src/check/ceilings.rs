@@ -26,6 +26,7 @@ use crate::blocking::ceiling::edf_schedulable_with;
 use crate::effort::Effort;
 use crate::task::{Sporadic, Withheld};
 use crate::terms::{Source, Term, Terms};
+use crate::uniprocessor::bursts::{self, Bursty};
 use crate::uniprocessor::edf_demand::{terms_of_window, Demand, Tightest};
 use crate::uniprocessor::{edf_response, fixed_priority, preemption_threshold};
 use tactus_model::{ResourceProtocol, System};
@@ -92,6 +93,23 @@ fn spin(system: &System, core: Option<CoreId>, resource: usize, entry: Duration)
     cores.iter().map(of_core).fold(Duration::ZERO, |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX))
 }
 
+/// When the last of the sections ends that follow this one in a row: a job that gives a resource back may hold the next one before that is
+/// noticed.
+fn end_of_row(sections: &[tactus_model::Section], it: &tactus_model::Section, entry: Duration) -> Duration {
+    let mut end = it.end();
+    let follows = |end: Duration| {
+        let begins = move |other: &&tactus_model::Section| {
+            let next = other.after >= it.after && !other.holds(it);
+            next && other.after.saturating_sub(entry) <= end && other.end() > end
+        };
+        sections.iter().find(begins).map(tactus_model::Section::end)
+    };
+    while let Some(later) = follows(end) {
+        end = later;
+    }
+    end
+}
+
 impl Ceilings {
     /// Those of the tasks at these places; nothing if there are none. `entry` is what an entry of the scheduler costs: a section may
     /// be found too long only that much later, and its end may have to be told.
@@ -112,12 +130,21 @@ impl Ceilings {
             false => Duration::ZERO,
         };
         let section = |n: usize, it: &tactus_model::Section| {
+            let end = end_of_row(scheduling.sections_of(n), it, entry);
+            let inside = |other: &&tactus_model::Section| other.after >= it.after && other.end() <= end;
+            let all = || scheduling.sections_of(n).iter().filter(inside);
             // Its end is noticed and acted upon; inside, each other section may call twice.
-            let inner =
-                scheduling.sections_of(n).iter().filter(|inner| it.holds(inner)).map(|inner| calls(system, inner));
-            let entries = entry * (1 + calls(system, it) + inner.sum::<u64>());
-            let length = it.length.checked_add(entries).and_then(|all| all.checked_add(spin(n, it.resource)));
-            Section { resource: it.resource, length: length.unwrap_or(Duration::MAX), ceiling: ceilings[it.resource] }
+            let entries = entry * (1 + all().map(|inner| calls(system, inner)).sum::<u64>());
+            // Of those inside, what is waited for counts as a section by itself.
+            let waited = all().filter(|other| *other == it || !it.holds(other)).map(|other| spin(n, other.resource));
+            let length =
+                waited.fold(end.saturating_sub(it.after), |sum, one| sum.checked_add(one).unwrap_or(Duration::MAX));
+            let in_row = all().filter(|other| !it.holds(other)).map(|other| ceilings[other.resource]);
+            Section {
+                resource: it.resource,
+                length: length.checked_add(entries).unwrap_or(Duration::MAX),
+                ceiling: in_row.fold(ceilings[it.resource], usize::min),
+            }
         };
         let sections = |n: &usize| scheduling.sections_of(*n).iter().map(|it| section(*n, it)).collect();
         let spins = |n: &usize| {
@@ -244,6 +271,22 @@ impl Ceilings {
         preemption_threshold::response(&tasks[i], (&tasks[..i], self.preempting[i]), blocking, withheld, effort)
     }
 
+    /// As [`Ceilings::response`], of tasks whose arrivals bunch.
+    pub(super) fn response_of_bursts(
+        &self,
+        (tasks, bursty): (&[Sporadic], &[Bursty]),
+        i: usize,
+        blocking: Duration,
+        withheld: &dyn Withheld,
+        effort: &mut Effort,
+    ) -> Option<Duration> {
+        let blocking = blocking.checked_add(self.blocking(tasks, i))?;
+        if self.preempting[i] == i {
+            return bursts::response(&bursty[i], &bursty[..i], blocking, withheld, effort);
+        }
+        bursts::response_with_threshold(&bursty[i], (&bursty[..i], self.preempting[i]), blocking, withheld, effort)
+    }
+
     /// Whether every deadline is met under EDF.
     pub(super) fn by_demand(
         &self,
@@ -274,6 +317,20 @@ impl Ceilings {
         let of = |t: i128| system + i128::from(sum(&self.reaching(tasks, t)).as_nanos());
         let longest = i128::from(self.most().as_nanos());
         edf_schedulable_with(tasks, (system + longest, &of), withheld, effort, tightest)
+    }
+
+    /// The same of tasks whose arrivals bunch; nothing if the effort did not do.
+    pub(super) fn by_demand_of_bursts(
+        &self,
+        (tasks, bursty): (&[Sporadic], &[Bursty]),
+        blocking: Duration,
+        withheld: &dyn Withheld,
+        effort: &mut Effort,
+    ) -> Option<bool> {
+        let system = i128::from(blocking.as_nanos());
+        let longest = i128::from(self.most().as_nanos());
+        let of = |t: i128| system + i128::from(sum(&self.reaching(tasks, t)).as_nanos());
+        bursts::schedulable_with(bursty, (system + longest, &of), withheld, effort)
     }
 
     /// The most that sections block a job whenever it begins, or comes back from a wait.

@@ -40,11 +40,15 @@ pub(super) fn of_slots(system: &System, core: CoreId) -> impl Iterator<Item = (u
     here.map(move |slot| (slot.tasks.len() as u64, server(slot).period))
 }
 
-/// What recurs: each job that is killed, each wait of a job, and each call of a loader's means an entry in each period.
+/// What recurs: each job that is killed, each wait of a job, and each call of a loader's means an entry in each period; in as many of
+/// them as jobs of the task may be under way at a time.
 pub(super) fn recurring(system: &System, n: usize) -> impl Iterator<Item = Duration> + '_ {
     let kills = system.scheduling.places.get(n).is_some_and(|place| place.overrun == Overrun::Kill);
     let count = usize::from(kills) + system.slot_calls(n) + system.scheduling.waits_of(n).len();
-    std::iter::repeat_n(system.tasks[n].period, count)
+    let task = &system.tasks[n];
+    let jitter = release(system, n).burst().map_or(Duration::ZERO, |burst| burst.jitter);
+    let under_way = task.deadline.checked_add(jitter).unwrap_or(Duration::MAX).div_ceil(task.period).max(1) as usize;
+    std::iter::repeat_n(task.period, count * under_way)
 }
 
 /// What the system takes of a core: an entry for each release instant, for what recurs and for each turn.

@@ -10,6 +10,16 @@
 //! Rᵢ   = max_q ( w(q) − δᵢ(q) ),   up to the first q with w(q) ≤ δᵢ(q+1)
 //! ```
 //!
+//! With a preemption threshold γᵢ, for the jobs that arrive within the longest level-i active period (see [`super::preemption_threshold`]; of
+//! messages that are not preempted at all that is Davis, Burns, Bril and Lukkien, Real-Time Systems 35, 2007), where η̄(s) counts a closed
+//! window:
+//!
+//! ```text
+//! s(q) = Bᵢ + q·Cᵢ + Σ_{j ∈ hp(i)} η̄ⱼ(s(q))·Cⱼ + withheld(s(q))
+//! f(q) = Bᵢ + (q+1)·Cᵢ + Σ_{πⱼ > γᵢ} ηⱼ(f(q))·Cⱼ + Σ_{πᵢ < πⱼ ≤ γᵢ} η̄ⱼ(s(q))·Cⱼ + withheld(f(q))
+//! Rᵢ   = max_q ( f(q) − δᵢ(q) )
+//! ```
+//!
 //! Under EDF every deadline is met if in each window t that ends with a deadline B + Σ Nᵢ(t)·Cᵢ + withheld(t) ≤ t, up to the longest
 //! busy period, where Nᵢ(t) jobs arrive and are due within t: those with δᵢ(n) + Dᵢ ≤ t.
 
@@ -17,6 +27,7 @@ use crate::effort::{Effort, HORIZON};
 use crate::task::{ceil_div, to_duration, withheld, withheld_terms, Sporadic, Withheld};
 use crate::terms::{Source, Term, Terms};
 use crate::uniprocessor::overloaded;
+use crate::uniprocessor::preemption_threshold::fixed_point;
 use tactus_time::Duration;
 
 /// A task with its arrival curve: the task's jitter is J, its deadline counts from the arrival.
@@ -121,6 +132,37 @@ fn worst(
     Some(worst)
 }
 
+/// The same where jobs of the first `preempting` of the more urgent tasks alone take the core from one that has begun. As
+/// [`preemption_threshold::response`](super::preemption_threshold::response).
+pub fn response_with_threshold(
+    task: &Bursty,
+    (higher, preempting): (&[Bursty], usize),
+    blocking: Duration,
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<Duration> {
+    if overloaded(higher.iter().chain([task]).map(|it| &it.task)) {
+        return None;
+    }
+    let (b, c) = (i128::from(blocking.as_nanos()), task.task.c());
+    let (above, kept_off) = higher.split_at(preempting.min(higher.len()));
+    let work = |of: &[Bursty], w: i128| of.iter().map(|it| it.most_in(w) * it.task.c()).sum::<i128>();
+    let first = b + c + higher.iter().map(|it| it.task.c()).sum::<i128>();
+    let active = fixed_point(first.max(1), higher.len(), effort, |w| {
+        b + work(higher, w) + task.most_in(w) * c + withheld(processor, w)
+    })?;
+    let (mut worst, mut start) = (0, b);
+    for q in (0..).take_while(|q| *q == 0 || task.least_until(*q) < active) {
+        start = fixed_point(start.max(b + q * c), higher.len(), effort, |s| {
+            b + q * c + work(higher, s + 1) + withheld(processor, s + 1)
+        })?;
+        let waited = b + (q + 1) * c + work(kept_off, start + 1);
+        let end = fixed_point(start + c, higher.len(), effort, |f| waited + work(above, f) + withheld(processor, f))?;
+        worst = worst.max(end - task.least_until(q));
+    }
+    Some(to_duration(worst))
+}
+
 /// Whether every deadline is met under EDF; nothing if the effort did not do.
 pub fn schedulable(
     tasks: &[Bursty],
@@ -128,21 +170,25 @@ pub fn schedulable(
     processor: &dyn Withheld,
     effort: &mut Effort,
 ) -> Option<bool> {
+    let b = i128::from(blocking.as_nanos());
+    schedulable_with(tasks, (b, &|_| b), processor, effort)
+}
+
+/// The same where jobs are blocked for so long at most, by the deadline t after the start of their busy period; `longest` is the longest of
+/// all.
+pub(crate) fn schedulable_with(
+    tasks: &[Bursty],
+    (longest, blocking_of): (i128, &dyn Fn(i128) -> i128),
+    processor: &dyn Withheld,
+    effort: &mut Effort,
+) -> Option<bool> {
     if overloaded(tasks.iter().map(|it| &it.task)) {
         return Some(false);
     }
-    let b = i128::from(blocking.as_nanos());
-    let mut l = (b + tasks.iter().map(|it| it.task.c()).sum::<i128>()).max(1);
-    loop {
-        if l > HORIZON || !effort.spend(tasks.len()) {
-            return None;
-        }
-        let next = b + tasks.iter().map(|it| it.most_in(l) * it.task.c()).sum::<i128>() + withheld(processor, l);
-        if next <= l {
-            break;
-        }
-        l = next;
-    }
+    let first = longest + tasks.iter().map(|it| it.task.c()).sum::<i128>();
+    let l = fixed_point(first.max(1), tasks.len(), effort, |l| {
+        longest + tasks.iter().map(|it| it.most_in(l) * it.task.c()).sum::<i128>() + withheld(processor, l)
+    })?;
     for it in tasks {
         for n in 0.. {
             let t = it.least_until(n) + it.task.d();
@@ -153,7 +199,7 @@ pub fn schedulable(
                 return None;
             }
             let demand: i128 = tasks.iter().map(|it| it.due_in(t) * it.task.c()).sum();
-            if b + demand + withheld(processor, t) > t {
+            if blocking_of(t) + demand + withheld(processor, t) > t {
                 return Some(false);
             }
         }
@@ -187,6 +233,22 @@ mod tests {
         // With a distance of 2 the first ones are done when the next ones come.
         let tasks = [bursty(2, 10, 20, 2, 10), bursty(3, 30, 0, 30, 30)];
         assert_eq!(all(&tasks), [Some(ms(2)), Some(ms(9))]);
+    }
+
+    #[test]
+    fn a_message_on_a_bus_with_jitter_waits_for_the_one_before_it() {
+        // pyCPA, issue 22: T22 responds in 18; the more urgent T21 waits for one message of T22.
+        let tasks = [bursty(2, 30, 8, 5, 30), bursty(9, 15, 13, 1, 15)];
+        let r = |i: usize, blocking| {
+            response_with_threshold(&tasks[i], (&tasks[..i], 0), ms(blocking), &Dedicated, &mut Effort::default())
+        };
+        assert_eq!([r(0, 9), r(1, 0)], [Some(ms(11)), Some(ms(18))]);
+        // Its jobs are blocked by a less urgent one of 2 once: the second of two that come together by 2 as well.
+        let alone = [bursty(2, 10, 8, 0, 10)];
+        assert_eq!(
+            response_with_threshold(&alone[0], (&[], 0), ms(2), &Dedicated, &mut Effort::default()),
+            Some(ms(4))
+        );
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn worst(
 }
 
 /// The least fixed point of a sum that grows, from a start below it.
-fn fixed_point(from: i128, terms: usize, effort: &mut Effort, sum: impl Fn(i128) -> i128) -> Option<i128> {
+pub(super) fn fixed_point(from: i128, terms: usize, effort: &mut Effort, sum: impl Fn(i128) -> i128) -> Option<i128> {
     let mut at = from;
     loop {
         if at > HORIZON || !effort.spend(terms + 1) {

@@ -18,6 +18,7 @@ mod global;
 mod global_families;
 mod mast;
 mod mixed_criticality;
+mod models;
 mod necessary;
 mod one_core_offsets_and_nonpreemptive;
 mod orders;

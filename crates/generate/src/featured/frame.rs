@@ -68,6 +68,7 @@ fn needs(feature: Feature) -> Needs {
         Feature::Offset
         | Feature::Sporadic
         | Feature::Burst
+        | Feature::Jitter
         | Feature::After
         | Feature::AfterItself
         | Feature::Interrupt

@@ -31,6 +31,7 @@ pub(super) fn releases(feature: Feature, system: &mut System, random: &mut Rando
     let period = system.tasks[n].period;
     let arrives = |system: &mut System, release| {
         system.scheduling.places[n].release = release;
+        system.scheduling.places[n].nominal = false;
         system.tasks[n].offset = Duration::ZERO;
     };
     match feature {
@@ -40,9 +41,15 @@ pub(super) fn releases(feature: Feature, system: &mut System, random: &mut Rando
             let burst = Burst { jitter: part(random, period, 0.5, 2.5), distance: part(random, period, 0.0, 0.2) };
             arrives(system, Release::Bursts(early, burst));
         }
+        Feature::Jitter => {
+            let burst = Burst { jitter: part(random, period, 0.1, 1.5), distance: Duration::ZERO };
+            arrives(system, Release::Bursts(early, burst));
+            system.scheduling.places[n].nominal = true;
+        }
         Feature::After => {
             if let Some((first, second)) = pair(system, random) {
                 system.scheduling.places[second].release = Release::After(TaskId(first as u16), early);
+                system.scheduling.places[second].nominal = false;
                 system.tasks[second].offset = Duration::ZERO;
             }
         }

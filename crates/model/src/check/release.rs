@@ -2,7 +2,7 @@
 
 use super::health::overrun_remedy;
 use super::source::{self, Parts};
-use crate::draft::{At, Draft, DraftTask};
+use crate::draft::{At, Draft, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{Body, Burst, Chain, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
 use tactus_time::TaskId;
@@ -23,9 +23,10 @@ pub(super) fn resolve(
         let (Some(release), Some(place)) = (of_task(draft, tasks, n, out), scheduling.places.get_mut(n)) else {
             continue;
         };
-        place.release = release;
-        source::resolve(draft, n, parts, scheduling, out);
         let drafted = &draft.tasks[n];
+        place.release = release;
+        place.nominal = release.burst().is_some() && !is_from_outside(drafted);
+        source::resolve(draft, n, parts, scheduling, out);
         if release == Release::Periodic {
             only_of_others(drafted, out);
         } else {
@@ -38,6 +39,13 @@ pub(super) fn resolve(
     }
 }
 
+/// Whether the file says that arrivals from outside release it, and not time.
+fn is_from_outside(drafted: &DraftTask) -> bool {
+    let placing = &drafted.placing;
+    let arrives = placing.interrupt.get().is_some() || placing.message.get().is_some();
+    arrives || placing.sporadic.value().unwrap_or(false)
+}
+
 /// What the task says of its releases.
 fn of_task(draft: &Draft, tasks: &[Task], n: usize, out: &mut Collector) -> Option<Release> {
     let drafted = &draft.tasks[n];
@@ -46,10 +54,10 @@ fn of_task(draft: &Draft, tasks: &[Task], n: usize, out: &mut Collector) -> Opti
     let arrives = placing.interrupt.get().is_some() || placing.message.get().is_some();
     let Some(after) = placing.after.get().filter(|_| !arrives) else {
         return Some(match placing.jitter.value() {
-            _ if !arrives && !placing.sporadic.value().unwrap_or(false) => Release::Periodic,
             Some(jitter) if !jitter.is_zero() => {
                 Release::Bursts(early, Burst { jitter, distance: placing.least_distance.value().unwrap_or_default() })
             }
+            _ if !is_from_outside(drafted) => Release::Periodic,
             _ => Release::Sporadic(early),
         });
     };
@@ -92,9 +100,8 @@ fn only_of_others(drafted: &DraftTask, out: &mut Collector) {
     let early = placing.early.get().map(|at| (at.place, "early"));
     let longest = placing.longest_distance.get().map(|at| (at.place, "longest-distance"));
     let raised = placing.raised_by.get().map(|at| (at.place, "raised-by"));
-    let jitter = placing.jitter.get().map(|at| (at.place, "jitter"));
     let least = placing.least_distance.get().map(|at| (at.place, "least-distance"));
-    for (place, key) in [early, longest, raised, jitter, least].into_iter().flatten() {
+    for (place, key) in [early, longest, raised, least].into_iter().flatten() {
         let why = format!("{key:?} is about arrivals, and time releases this task");
         out.refuse(place, &drafted.subject, why, "remove it, or write release = \"sporadic\"");
     }
@@ -117,16 +124,25 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
         let why = "in a system that changes while it runs, time releases all tasks";
         return refuse(drafted.place, why, "make it periodic, or remove the changes");
     }
-    if let Some(at) = drafted.offset.get() {
+    if let Some(at) = drafted.offset.get().filter(|_| !place.nominal) {
         refuse(at.place, "its first job comes when it is released, not at an offset", "remove the offset");
     }
     if place.overrun == Overrun::Stop {
         let at = drafted.placing.overrun.get().map_or(drafted.place, |at| at.place);
         let remedy = overrun_remedy(scheduling, n);
-        refuse(at, "a job that stops goes on in its next period, and it has no periods", &remedy);
+        let why = match place.nominal {
+            true => "a job that stops goes on in its next period, and with jitter a period may be short",
+            false => "a job that stops goes on in its next period, and it has no periods",
+        };
+        refuse(at, why, &remedy);
     }
     if let Some(at) = drafted.placing.raised_by.get().filter(|_| place.release.predecessor().is_some()) {
         refuse(at.place, "another task's completions release it", "remove \"raised-by\", or \"after\"");
+    }
+    let distances = [&drafted.placing.longest_distance, &drafted.placing.least_distance];
+    for at in distances.into_iter().filter_map(Given::get).filter(|_| place.nominal) {
+        let why = "period and jitter tell the distances of its jobs";
+        refuse(at.place, why, "remove it, or write release = \"sporadic\"");
     }
     if let Some(at) = drafted.placing.longest_distance.get() {
         if place.release.predecessor().is_some() {

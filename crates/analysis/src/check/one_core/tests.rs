@@ -2,8 +2,7 @@
 
 use super::super::covers::{one, CEILINGS, FIXED, INHERITANCE, NON_PREEMPTIVE, SPORADIC};
 use super::super::declared::{responses, Answers, Declared, TermsOf, Test};
-use super::super::orders;
-use super::super::{bursts, waits};
+use super::super::{bursts, orders, waits};
 use super::{terms, Core};
 use crate::effort::Effort;
 use crate::task::Sporadic;
@@ -18,7 +17,7 @@ const BY_NUMBER: Features = ANY.and(FIXED);
 const BY_DEADLINE: Features = ANY.and(one(Feature::EarliestDeadline));
 const THRESHOLDS: Features = one(Feature::PreemptionThreshold);
 const WAITS: Features = one(Feature::Wait);
-const BURSTS: Features = one(Feature::Burst);
+const BURSTS: Features = Features::of(&[Feature::Burst, Feature::Jitter]);
 
 type Bounds = fn(&Core, &[Sporadic], &mut Effort) -> Answers;
 type Fits = fn(&Core, &[Sporadic], &mut Effort) -> bool;
@@ -104,8 +103,29 @@ pub(crate) const ALL: &[Test<Core>] = &[
         "response-time analysis with arrival curves (Richter)",
         "Richter 2005",
         BY_NUMBER.and(BURSTS),
-        |core, tasks, effort| responses(bursts::by_priority(tasks, &core.distances, &core.work(), effort)),
+        by_curves,
         terms::by_curves,
+    ),
+    test(
+        "response times with preemption thresholds and arrival curves (Davis et al.; Richter)",
+        "Wang and Saksena 1999; Davis, Burns, Bril and Lukkien 2007; Richter 2005",
+        BY_NUMBER.and(BURSTS).and(THRESHOLDS).and(CEILINGS),
+        by_curves,
+        terms::none,
+    ),
+    test(
+        "response-time analysis with arrival curves; waits count as execution",
+        "Richter 2005; Chen et al. 2019; Baker 1991",
+        BY_NUMBER.and(BURSTS).and(WAITS).and(CEILINGS),
+        by_curves,
+        terms::none,
+    ),
+    test(
+        "response-time analysis with arrival curves and inheritance; waits count as execution",
+        "Richter 2005; Chen et al. 2019; Sha, Rajkumar and Lehoczky 1990",
+        BY_NUMBER.and(BURSTS).and(WAITS).and(INHERITANCE),
+        by_curves,
+        terms::none,
     ),
     reloading(test(
         "response-time analysis with reloads by task (Altmeyer et al.)",
@@ -182,7 +202,28 @@ pub(crate) const ALL: &[Test<Core>] = &[
         "EDF demand with arrival curves; the deadline is the bound",
         "Richter 2005; Baruah, Mok and Rosier 1990",
         BY_DEADLINE.and(BURSTS),
-        |core, tasks, effort| responses(bursts::by_deadline(tasks, &core.distances, &core.work(), effort)),
+        demand_of_curves,
+        terms::none,
+    ),
+    test(
+        "EDF demand with arrival curves and the stack resource policy; the deadline is the bound",
+        "Richter 2005; Baker 1991; Baruah 2006",
+        BY_DEADLINE.and(BURSTS).and(CEILINGS),
+        demand_of_curves,
+        terms::none,
+    ),
+    test(
+        "EDF demand with arrival curves; waits count as execution; the deadline is the bound",
+        "Richter 2005; Chen et al. 2019; Baruah 2006",
+        BY_DEADLINE.and(BURSTS).and(WAITS).and(NON_PREEMPTIVE),
+        demand_of_curves,
+        terms::none,
+    ),
+    test(
+        "EDF demand with arrival curves and inheritance; waits count as execution; the deadline is the bound",
+        "Richter 2005; Chen et al. 2019; Sha, Rajkumar and Lehoczky 1990; Baruah 2006",
+        BY_DEADLINE.and(BURSTS).and(WAITS).and(INHERITANCE),
+        demand_of_curves,
         terms::none,
     ),
     reloading(or(
@@ -263,6 +304,16 @@ fn by_ceilings(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers 
     let work = core.work();
     let one = |i: usize| core.by_priority(tasks, i, &work, effort);
     responses((0..tasks.len()).map(one).collect())
+}
+
+fn by_curves(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let ceilings = core.ceilings.as_ref();
+    responses(bursts::by_priority((tasks, &core.distances), ceilings, &core.work(), effort))
+}
+
+fn demand_of_curves(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let ceilings = core.ceilings.as_ref();
+    responses(bursts::by_deadline((tasks, &core.distances), ceilings, &core.work(), effort))
 }
 
 fn by_waits(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {

@@ -35,7 +35,7 @@ const REFUSED: [(&[Feature], &[Feature], &str); 7] = [
         &[Feature::RateMonotonic, Feature::DeadlineMonotonic],
         "a preemption threshold is a priority",
     ),
-    (&[Feature::Burst], &[Feature::Reconfiguration], "this policy knows only jobs that time releases"),
+    (&[Feature::Burst, Feature::Jitter], &[Feature::Reconfiguration], "this policy knows only jobs that time releases"),
     (&[Feature::Wait], &[Feature::Reconfiguration], "its jobs may not wait"),
     (
         &[Feature::ServerMisses],

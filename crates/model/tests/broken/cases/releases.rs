@@ -174,11 +174,16 @@ pub const CASES: &[Case] = &[
         (77, "the built-in workload receives no messages; give it a component of your own"),
     ]),
     ("r2-bursts.toml", &[
-        (18, "\"jitter\" is about arrivals, and time releases this task"),
+        (18, "\"least-distance\" is about arrivals, and time releases this task"),
         (26, "jitter is 200 ms, so long that more than 16 arrivals may come at once"),
         (27, "least-distance is 20 ms, more than its period of 10 ms; lower it"),
         (34, "arrivals of \"bursts\" come in bursts, and so do its completions"),
         (35, "\"jitter\" is about arrivals from outside, and another task's completions release it; remove it"),
         (43, "without jitter a period lies between arrivals; remove it, or give a jitter"),
+    ]),
+    ("r3-jitter.toml", &[
+        (15, "period and jitter tell the distances of its jobs; remove it, or write release = \"sporadic\""),
+        (24, "a job that stops goes on in its next period, and with jitter a period may be short; remove its overrun rule"),
+        (32, "arrivals of \"apart\" come in bursts, and so do its completions"),
     ]),
 ];
