@@ -81,17 +81,25 @@ pub fn generate(seed: u64) -> System {
 
 /// The system of this seed among all that there are: even seeds take the machines of their own in turn ([`generate`]), odd
 /// ones orders, spreads, overruns and servers up to three deep ([`tree`]). Half of those that can change while they run
-/// do so ([`with_changes`]).
+/// do so ([`with_changes`]). Where each core has RM or EDF, some tasks are due after their next release.
 pub fn any(seed: u64) -> System {
     let half = seed / 2;
     let system = match seed % 2 {
         0 => generate(half),
         _ => tree(half),
     };
-    match half % 2 {
-        0 => system,
-        _ => with_changes(&system).unwrap_or(system),
+    let changed = (half % 2 == 1).then(|| with_changes(&system)).flatten();
+    changed.unwrap_or_else(|| due_later(system))
+}
+
+/// Has every third task on the average that is due with its period be due half a period later, where jobs may queue.
+fn due_later(mut system: System) -> System {
+    let each = matches!(system.policy, Policy::PartitionedRm | Policy::PartitionedEdf);
+    let late = |task: &&mut Task| each && task.deadline == task.period && task.period.as_nanos() % 3 == 0;
+    for task in system.tasks.iter_mut().filter(late) {
+        task.deadline = task.period + task.period / 2;
     }
+    system
 }
 
 impl Draw {

@@ -64,6 +64,14 @@ impl<'s> Subject<'s> {
     /// Why no bound holds, since other cores, or preemptions, may lengthen a job of the task, or of somebody who can delay it, by more than
     /// is known.
     pub fn unknown(&self, n: usize) -> Option<String> {
+        let rule = self.system.scheduling.places.get(n).map_or(Overrun::Continue, |place| place.overrun);
+        if self.features.tasks[n].has(Feature::ArbitraryDeadline) {
+            match rule {
+                Overrun::Skip => return Some("no bound: a release is left out while the job before is in time".into()),
+                Overrun::Stop => return Some("no bound: a job in time may stop at the next release".into()),
+                Overrun::Continue | Overrun::Kill => {}
+            }
+        }
         let why = self.delayed[n].by.iter().find_map(|i| self.unknown.get(*i)?.as_ref())?;
         Some(format!("no bound: what {why}"))
     }

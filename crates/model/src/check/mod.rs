@@ -9,6 +9,7 @@ mod disk;
 mod health;
 mod image;
 mod impossible;
+mod late;
 mod mailbox;
 mod misses;
 mod monitor;
@@ -131,6 +132,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
     system.channels = channel::check(&draft, &system, out);
     system.services = service::check(&draft, &system, out);
     system.chains = release::chains(&draft, &system, out);
+    late::check(&draft, &system, out);
     if let (Schedulers::PerServer, Given::Is(at)) = (schedulers, &draft.schedulers) {
         per_server::check(&system, at.place, out);
     }

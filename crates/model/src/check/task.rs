@@ -98,7 +98,7 @@ fn check_period(draft: &DraftTask, context: &Context, out: &mut Collector) -> Op
     Some(at.value)
 }
 
-/// Implicit or constrained; implicit under MC².
+/// Any; implicit under MC², and no longer than the period at two levels of criticality.
 fn check_deadline(
     draft: &DraftTask,
     context: &Context,
@@ -115,8 +115,8 @@ fn check_deadline(
     } else if is_mc2(context) && at.value != period {
         let limit = format!("not its period of {period}, as MC² needs it");
         out.out_of_range(at.place, &draft.subject, "deadline", at.value, limit, "remove it");
-    } else if at.value > period {
-        let limit = format!("more than its period of {period}");
+    } else if is_mixed(context) && at.value > period {
+        let limit = format!("more than its period of {period}, where jobs have levels");
         let remedy = "lower it to the period or less (a job must be due before the next is released)";
         out.out_of_range(at.place, &draft.subject, "deadline", at.value, limit, remedy);
     } else {

@@ -32,7 +32,24 @@ pub const CASES: &[Case] = &[
         "11-execution-exceeds-period.toml",
         &[(14, "execution at level B is 12 ms, more than its period of 10 ms; lower it or lengthen the period")],
     ),
-    ("12-deadline-exceeds-period.toml", &[(12, "deadline is 15 ms, more than its period of 10 ms; lower it")]),
+    (
+        "1z-deadline-of-a-level.toml",
+        &[(
+            14,
+            "deadline is 15 ms, more than its period of 10 ms, where jobs have levels; lower it to the period or less",
+        )],
+    ),
+    (
+        "12-deadline-exceeds-period.toml",
+        &[
+            (
+                12,
+                "deadline is 161 ms, so long that more than 16 jobs may be under way; lower it, or lengthen the period",
+            ),
+            (20, "a release is left out while the job before is in time; remove its overrun rule"),
+            (28, "a job that stops goes on in its next period; remove its overrun rule"),
+        ],
+    ),
     ("13-execution-exceeds-deadline.toml", &[(14, "execution is 2 ms, more than its deadline of 1 ms")]),
     (
         "a8-minimum-exceeds-execution.toml",
