@@ -205,7 +205,7 @@ impl Ceilings {
     }
 
     /// For how long they do in all.
-    fn blocking(&self, tasks: &[Sporadic], i: usize) -> Duration {
+    pub(super) fn blocking(&self, tasks: &[Sporadic], i: usize) -> Duration {
         sum(&self.blockers(tasks, i))
     }
 

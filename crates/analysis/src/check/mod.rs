@@ -24,6 +24,7 @@ mod mc2;
 mod memory;
 mod mixed;
 mod necessary;
+mod offsets;
 mod one_core;
 mod orders;
 mod partitions;

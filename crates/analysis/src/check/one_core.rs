@@ -10,6 +10,7 @@ use super::ceilings::Ceilings;
 use super::declared::{self, all_in_time, best, choose, responses, Answers, Test};
 use super::explain::Wanted;
 use super::growth::{self, Growth, SearchBudget};
+use super::offsets::{self, Known};
 use super::orders::{Queue, Responses};
 use super::rank::{self, Rank};
 use super::report::{hundredths, Check, Reloads, TaskVerdict};
@@ -80,6 +81,8 @@ pub(crate) struct Core {
     instants: Instants,
     recurring: Vec<(Duration, Duration)>,
     tasks: Vec<Sporadic>,
+    /// The offsets, or why they are not used.
+    offsets: Result<Known, String>,
 }
 
 impl Core {
@@ -97,7 +100,34 @@ impl Core {
         let tasks = tasks(system, &places, ceilings.as_ref(), entry);
         let (quantum, rivals) = (system.scheduling.quantum, rank.rivals(system, &places));
         let distances = bursts::distances(system, &places);
-        Core { places, entry, quantum, ceilings, waits, distances, rivals, delays, instants, recurring, tasks }
+        let offsets = Err(String::new());
+        let mut core = Core {
+            places,
+            entry,
+            quantum,
+            ceilings,
+            waits,
+            distances,
+            rivals,
+            delays,
+            instants,
+            recurring,
+            tasks,
+            offsets,
+        };
+        let (all, effort) = ((&core.tasks[..], &core.work(), core.ceilings.as_ref()), Effort::of_core(system.cores));
+        core.offsets = offsets::known(system, &core.places, rank, all, effort);
+        core
+    }
+
+    /// What is said beside a task that fails, if it could do better by its offsets.
+    fn offsets_unused(&self, system: &System) -> String {
+        match &self.offsets {
+            Err(why) if self.places.iter().any(|n| !system.tasks[*n].offset.is_zero()) => {
+                format!("; offsets are not used: {why}")
+            }
+            Err(_) | Ok(_) => String::new(),
+        }
     }
 
     /// What the system takes of it.
@@ -234,7 +264,7 @@ pub(super) fn one_core(
             task.reloads = Reloads::OfEachTask;
         }
         let TaskVerdict::Fails { why: binds, .. } = &task.verdict else { continue };
-        let what = format!("task `{}` on core {core} fails: {binds}", task.name);
+        let what = format!("task `{}` on core {core} fails: {binds}{}", task.name, one.offsets_unused(system));
         // The remedy is the same for all tasks of the core; it is worked out once.
         let remedy = if std::mem::take(&mut first_failure) {
             let fits = |set: &[Sporadic]| all_in_time(&one, set, &chosen, &mut effort.step());

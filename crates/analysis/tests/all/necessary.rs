@@ -54,13 +54,12 @@ fn under_a_root_scheduler_of_the_files_own_nothing_is_promised() {
 
 #[test]
 fn there_is_no_growth_and_no_slack_where_there_is_no_test() {
-    let text =
-        "[system]\ncores = 1\nduration = '60 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'partitioned-fp'\n\
-                [[task]]\nname = 'a'\nperiod = '10 ms'\nexecution = '2 ms'\npriority = 2\npreemption-threshold = 2\n\
+    let text = "[system]\ncores = 2\nduration = '60 ms'\n[machine]\noverheads = false\n[policy]\nkind = 'global-rm'\n\
+                [[task]]\nname = 'a'\nperiod = '10 ms'\nexecution = '2 ms'\n\
                 release = 'sporadic'\njitter = '8 ms'\n";
     let system = System::parse_toml(text, Path::new("file.toml")).unwrap_or_else(|problems| panic!("{problems}"));
     let found = check(&system, &Costs::default());
-    nothing_is_promised(&system, &found, "arrivals in bursts (`a`) together with preemption thresholds (`a`)");
+    nothing_is_promised(&system, &found, "covers arrivals in bursts (`a`)");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::super::covers::{one, CEILINGS, FIXED, INHERITANCE, NON_PREEMPTIVE, SPORADIC};
 use super::super::declared::{responses, Answers, Declared, TermsOf, Test};
-use super::super::{bursts, orders, waits};
+use super::super::orders::Responses;
+use super::super::{bursts, offsets, orders, waits};
 use super::{terms, Core};
 use crate::effort::Effort;
 use crate::task::Sporadic;
@@ -18,6 +19,22 @@ const BY_DEADLINE: Features = ANY.and(one(Feature::EarliestDeadline));
 const THRESHOLDS: Features = one(Feature::PreemptionThreshold);
 const WAITS: Features = one(Feature::Wait);
 const BURSTS: Features = Features::of(&[Feature::Burst, Feature::Jitter]);
+
+/// What makes the releases of a core's tasks no others than those of their offsets, and lets no job take longer.
+const PHASED: Features = Features::of(&[
+    Feature::Offset,
+    Feature::ConstrainedDeadline,
+    Feature::ArbitraryDeadline,
+    Feature::Skip,
+    Feature::Kill,
+    Feature::Component,
+    Feature::Channel,
+    Feature::Monitor,
+    Feature::Disk,
+    Feature::Colours,
+    Feature::Caches,
+    Feature::MissCost,
+]);
 
 type Bounds = fn(&Core, &[Sporadic], &mut Effort) -> Answers;
 type Fits = fn(&Core, &[Sporadic], &mut Effort) -> bool;
@@ -48,6 +65,11 @@ const fn reloading(test: Test<Core>) -> Test<Core> {
     Test { needs: reloads_by_task, ..test }
 }
 
+/// One that knows when each job is released.
+const fn phased(test: Test<Core>) -> Test<Core> {
+    Test { needs: known_offsets, ..test }
+}
+
 /// All of them.
 pub(crate) const ALL: &[Test<Core>] = &[
     exact(test(
@@ -56,6 +78,48 @@ pub(crate) const ALL: &[Test<Core>] = &[
         BY_NUMBER,
         |core, tasks, effort| core.ask(tasks, effort, orders::fixed),
         terms::by_priority,
+    )),
+    phased(exact(test(
+        "the schedule by its offsets (Leung and Merrill)",
+        "Leung and Merrill 1980",
+        PHASED.and(FIXED),
+        |core, tasks, effort| by_offsets(core, tasks, vec![None; tasks.len()], effort),
+        terms::none,
+    ))),
+    phased(exact(test(
+        "the EDF schedule by its offsets (Leung and Merrill)",
+        "Leung and Merrill 1980",
+        PHASED.and(one(Feature::EarliestDeadline)),
+        |core, tasks, effort| by_offsets(core, tasks, vec![None; tasks.len()], effort),
+        terms::none,
+    ))),
+    phased(test(
+        "the schedule by its offsets, with one blocking at a ceiling",
+        "Leung and Merrill 1980; Baker 1991; Wang and Saksena 1999",
+        PHASED.and(FIXED).and(THRESHOLDS).and(CEILINGS.without(one(Feature::SectionAcrossCores))),
+        by_offsets_or_ceilings,
+        terms::none,
+    )),
+    phased(test(
+        "the schedule by its offsets, with inheritance",
+        "Leung and Merrill 1980; Sha, Rajkumar and Lehoczky 1990",
+        PHASED.and(FIXED).and(INHERITANCE),
+        by_offsets_or_ceilings,
+        terms::none,
+    )),
+    phased(test(
+        "the EDF schedule by its offsets, with the stack resource policy",
+        "Leung and Merrill 1980; Baker 1991; Baruah 2006",
+        PHASED.and(one(Feature::EarliestDeadline)).and(CEILINGS.without(one(Feature::SectionAcrossCores))),
+        by_offsets_or_sections,
+        terms::none,
+    )),
+    phased(test(
+        "the EDF schedule by its offsets, with inheritance",
+        "Leung and Merrill 1980; Sha, Rajkumar and Lehoczky 1990; Baruah 2006",
+        PHASED.and(one(Feature::EarliestDeadline)).and(INHERITANCE),
+        by_offsets_or_sections,
+        terms::none,
     )),
     test(
         "response times with preemption thresholds (Wang and Saksena)",
@@ -304,6 +368,32 @@ fn by_ceilings(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers 
     let work = core.work();
     let one = |i: usize| core.by_priority(tasks, i, &work, effort);
     responses((0..tasks.len()).map(one).collect())
+}
+
+fn known_offsets(core: &Core, n: usize) -> Option<String> {
+    without_reloads(core, n).or_else(|| core.offsets.as_ref().err().cloned())
+}
+
+/// What the schedule shows, or else what another test says that holds as well.
+fn by_offsets(core: &Core, tasks: &[Sporadic], other: Responses, effort: &mut Effort) -> Answers {
+    let (work, known) = (core.work(), core.offsets.as_ref().ok());
+    let own = known.and_then(|known| known.responses(tasks, &work, core.ceilings.as_ref(), effort));
+    responses(offsets::least(own, other))
+}
+
+fn by_offsets_or_ceilings(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let work = core.work();
+    let other = (0..tasks.len()).map(|i| core.by_priority(tasks, i, &work, effort)).collect();
+    by_offsets(core, tasks, other, effort)
+}
+
+fn by_offsets_or_sections(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
+    let work = core.work();
+    let other = match &core.ceilings {
+        Some(ceilings) => ceilings.by_deadline(tasks, work.entry, &work, *effort),
+        None => vec![None; tasks.len()],
+    };
+    by_offsets(core, tasks, other, effort)
 }
 
 fn by_curves(core: &Core, tasks: &[Sporadic], effort: &mut Effort) -> Answers {
