@@ -84,7 +84,7 @@ fn checked(arguments: &Arguments, system: &System, restarts: bool) -> Result<(Ou
     match fits(system, &plan) {
         Ok(memory) if restarts => promise::restart(RestartBound::of(system, &plan, Sizes::most(memory))),
         Ok(_) => {}
-        Err(unfit) => lines::line("machine", format!("it cannot run there, whatever its programs are: {unfit}")),
+        Err(unfit) => lines::line("machine", format!("it can be simulated, and cannot be booted: {unfit}")),
     }
     promise::growth(system, &check, &growth, arguments.growth);
     let disks = tactus_analysis::disks(system);

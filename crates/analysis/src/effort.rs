@@ -45,6 +45,8 @@ impl Effort {
 
 /// What a whole check may spend on the exact tests of all cores together: some ten milliseconds.
 const OF_A_CHECK: u64 = 2_000_000;
+/// How often a response looks at each other task on the average, in most systems.
+const ROUNDS: u64 = 32;
 /// What each step of a search for a remedy may spend, as a part of what the test itself may.
 const STEPS_OF_A_SEARCH: u64 = 20;
 
@@ -52,6 +54,12 @@ impl Effort {
     /// The share of one of so many cores.
     pub(crate) fn of_core(cores: usize) -> Self {
         Effort(OF_A_CHECK / cores.max(1) as u64)
+    }
+    /// The share of one of so many cores, with this many tasks: enough for response times of all of them, of which each looks at the others
+    /// again and again.
+    pub(crate) fn of_tasks(cores: usize, tasks: usize) -> Self {
+        let each = (tasks as u64).saturating_mul(tasks as u64).saturating_mul(ROUNDS);
+        Effort(Effort::of_core(cores).0.max(each))
     }
     /// What one step of a search may spend that asks the same question often.
     pub(crate) fn step(self) -> Self {

@@ -2,8 +2,8 @@
 
 use tactus_time::Duration;
 
-/// The most tasks of one system.
-pub const MAX_TASKS: usize = 240;
+/// The most tasks of one system. An image holds fewer: see [`MAX_IMAGE_THREADS`].
+pub const MAX_TASKS: usize = 4_000;
 /// The most user's own components of one system.
 pub const MAX_COMPONENTS: usize = 96;
 /// The most services that a component provides. It is granted fewer: see [`MAX_GRANTS`].
@@ -22,9 +22,11 @@ pub const SYSTEM_GRANTS: [&str; 5] = ["complete", "raise", "section", "event", "
 pub const MAX_CALL_DEPTH: usize = 8;
 /// The longest time that a file may name, and so the longest run.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// The shortest period. A machine with slow instructions has a longer one: see [`shortest_period`].
+/// The shortest period of a task that is simulated.
+pub const SHORTEST_SIMULATED: Duration = Duration::from_micros(1);
+/// The shortest period on a machine. One with slow instructions has a longer one: see [`shortest_period`].
 pub const SHORTEST_PERIOD: Duration = Duration::from_micros(100);
-/// How many instructions a period must hold, so that the system's own work can fit.
+/// How many instructions a period must hold on a machine, so that the system's own work can fit.
 pub const INSTRUCTIONS_PER_PERIOD: u64 = 10_000;
 /// Memory that the kernel needs, the first MiB, which is left alone, among it.
 pub const KERNEL_MEMORY: u64 = 7 << 18;

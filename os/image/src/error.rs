@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tactus_abi::layout::{INFO, MAX_GRANTS, MAX_INVOCATIONS, PROGRAM};
 use tactus_abi::shared::{is_complete, NAME_BYTES};
 use tactus_model::format_size;
+use tactus_time::Duration;
 
 /// Why an image cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,6 +121,17 @@ pub enum ImageError {
         count: usize,
         /// How many there may be.
         limit: usize,
+    },
+    /// A task is released more often than the machine can serve.
+    ShortPeriod {
+        /// The task.
+        task: String,
+        /// Its period.
+        period: Duration,
+        /// The shortest that there may be.
+        least: Duration,
+        /// Line of the system file.
+        line: usize,
     },
     /// Something does not fit into the addresses that are kept for it.
     NoRoom {
@@ -292,6 +304,11 @@ impl fmt::Display for ImageError {
                     "the system has {count} {what}, an image holds at most {limit}; use fewer tasks or components"
                 )
             }
+            ImageError::ShortPeriod { task, period, least, line } => write!(
+                f,
+                "line {line}: the period of task \"{task}\" is {period}; a machine with this instruction time serves {least} or more; \
+                 lengthen it, or use `tactus simulate`"
+            ),
             ImageError::NoRoom { what, bytes, limit, remedy } => {
                 write!(f, "{what}: {bytes} bytes, more than the {} kept for it; {remedy}", format_size(*limit))
             }

@@ -12,7 +12,7 @@ use tactus_abi::layout::{MAX_BRANDS, MAX_COMPONENTS, MAX_GRANTS, MAX_INVOCATIONS
 use tactus_abi::process::PROCESS;
 use tactus_abi::shared::{is_complete, COMPLETE, EVENT, NAME_BYTES, RAISE, SECTION, WAIT};
 use tactus_abi::slot::SLOT;
-use tactus_model::{Body, System};
+use tactus_model::{shortest_period, Body, System, Task};
 use tactus_time::TaskId;
 
 // A file that was accepted fits.
@@ -161,6 +161,10 @@ impl Parts {
             components.push(part(&component.name, 2 + place, stack, Some(place)));
         }
         most("components", components.len(), MAX_COMPONENTS)?;
+        let least = shortest_period(system.machine.shift);
+        if let Some(Task { name, period, line, .. }) = system.tasks.iter().find(|task| task.period < least) {
+            return Err(ImageError::ShortPeriod { task: name.clone(), period: *period, least, line: *line });
+        }
 
         let mut threads = Vec::new();
         let mut thread = |component: usize, kind, number: usize, place: usize| {

@@ -233,7 +233,7 @@ pub(super) fn one_core(
 ) {
     let system = subject.system;
     let one = Core::of(system, places, rank, entry);
-    let effort = Effort::of_core(system.cores);
+    let effort = Effort::of_tasks(system.cores, one.tasks.len());
     let (mut chosen, mut why) = (Vec::new(), Vec::new());
     for tests in one.tests(subject) {
         why.push(tests.as_ref().err().cloned());

@@ -4,7 +4,7 @@ use super::rank::Rank;
 use super::report::TaskVerdict;
 use tactus_model::{Overrun, Policy, System, SystemFeatures, TaskOrder};
 use tactus_task::{Feature, Features};
-use tactus_time::{Duration, Level};
+use tactus_time::{CoreSet, Duration, Level};
 
 /// A system, and who can delay whom in it.
 pub(super) struct Subject<'s> {
@@ -34,7 +34,8 @@ impl<'s> Subject<'s> {
     pub fn of(system: &'s System, whole: Features, unknown: &'s [Option<String>], entry: Duration) -> Subject<'s> {
         let mut features = system.features();
         features.whole = features.whole.and(whole);
-        let one = |n| delayed(system, &features, n);
+        let queues: Vec<CoreSet> = (0..system.tasks.len()).map(|n| system.queue_of(n)).collect();
+        let one = |n| delayed(system, &features, &queues, n);
         let delayed = (0..system.tasks.len()).map(one).collect();
         Subject { system, features, delayed, unknown, entry }
     }
@@ -107,9 +108,9 @@ impl<'s> Subject<'s> {
     }
 }
 
-fn delayed(system: &System, features: &SystemFeatures, n: usize) -> Delayed {
-    let by: Vec<usize> = (0..system.tasks.len()).filter(|&i| i == n || can_delay(system, i, n)).collect();
-    let own = system.queue_of(n);
+fn delayed(system: &System, features: &SystemFeatures, queues: &[CoreSet], n: usize) -> Delayed {
+    let by: Vec<usize> = (0..system.tasks.len()).filter(|&i| i == n || can_delay(system, queues, i, n)).collect();
+    let own = queues[n];
     let around: Vec<Option<usize>> = system.around(n).map(Some).chain([None]).collect();
     let beside = |s: &usize| {
         let server = &system.scheduling.servers[*s];
@@ -128,8 +129,8 @@ fn delayed(system: &System, features: &SystemFeatures, n: usize) -> Delayed {
     Delayed { by, servers, features }
 }
 
-/// Whether another task can take time that a job of this one wants, or hold what it wants.
-fn can_delay(system: &System, i: usize, n: usize) -> bool {
+/// Whether another task can take time that a job of this one wants, or hold what it wants. `queues`: the cores of each task.
+fn can_delay(system: &System, queues: &[CoreSet], i: usize, n: usize) -> bool {
     let (task, other) = (&system.tasks[n], &system.tasks[i]);
     match system.policy {
         Policy::Mixed(_) => other.core == task.core,
@@ -151,10 +152,9 @@ fn can_delay(system: &System, i: usize, n: usize) -> bool {
                 // Whoever is in a server around the task, or beside it; what is in another server has its budget.
                 let home = system.home(i);
                 let around = home.is_none() || system.around(n).any(|s| Some(s) == home);
-                return around && system.queue_of(i).bits() & system.queue_of(n).bits() != 0;
+                return around && queues[i].bits() & queues[n].bits() != 0;
             }
-            let (queue, theirs) = (system.queue_of(n), system.queue_of(i));
-            queue == theirs && (is_before(system, i, n) || keeps_others_off(system, i))
+            queues[i] == queues[n] && (is_before(system, i, n) || keeps_others_off(system, i))
         }
     }
 }

@@ -298,6 +298,51 @@ fn no_job_that_is_due_after_the_next_release_beats_its_bound() {
     assert!(tally.bounded > 300 && tally.runs > 60 && tally.near > 20, "{tally:?}");
 }
 
+/// A system of so many tasks on eight cores, each asked for 0.7 of its time.
+fn crowd(tasks: u64, kind: &str) -> System {
+    let mut text =
+        format!("[system]\ncores = 8\nduration = '400 ms'\n[machine]\noverheads = false\n[policy]\nkind = '{kind}'\n");
+    let mut dice = Dice::new(tasks);
+    for n in 0..tasks {
+        let period = dice.between(10_000, 200_000);
+        let execution = (period * 56 / 10 / tasks).max(1);
+        text += &format!(
+            "[[task]]\nname = 't{n}'\ncore = {}\nperiod = '{period} us'\nexecution = '{execution} us'\n",
+            n % 8
+        );
+    }
+    System::parse_toml(&text, Path::new("crowd.toml")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Checks and simulates it, and says how long the check took.
+fn crowd_holds(tasks: u64, kind: &str) -> std::time::Duration {
+    let system = crowd(tasks, kind);
+    let begin = std::time::Instant::now();
+    let found = check(&system, &Costs::default());
+    let took = begin.elapsed();
+    assert!(found.accepted, "{kind}: {}", found.summary);
+    let worst = try_longest(&system, &found, &Costs::default(), |task, _| system.tasks[task.index()].budget());
+    assert_eq!(beaten(&system, &found, &worst.expect("it runs")), None);
+    took
+}
+
+#[test]
+fn five_hundred_tasks_with_periods_of_any_kind_are_checked_and_simulated() {
+    for kind in ["partitioned-rm", "partitioned-edf"] {
+        crowd_holds(500, kind);
+    }
+    // A motor's controller, with a period that no machine serves.
+    assert!(responses("partitioned-fp", &["period = '50 us', execution = '5 us', priority = 3"]).0);
+}
+
+#[test]
+#[ignore = "4,000 tasks: cargo test --release -p tactus-analysis --test all models::four -- --ignored --nocapture"]
+fn four_thousand_tasks_are_checked_in_seconds() {
+    for (tasks, kind) in [100, 1_000, 4_000].into_iter().flat_map(|n| [(n, "partitioned-rm"), (n, "partitioned-edf")]) {
+        println!("{tasks} tasks, {kind}: {:?}", crowd_holds(tasks, kind));
+    }
+}
+
 #[test]
 #[ignore = "5,000 systems of each model; minutes: cargo test --release -p tactus-analysis --test all models:: -- --ignored --nocapture"]
 fn many_systems_of_each_model() {

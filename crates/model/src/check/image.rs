@@ -1,10 +1,9 @@
-//! What an image holds: its kernel has tables of a fixed length, so that a system which does not fit is refused before anything is
-//! built.
+//! What an image holds beside components and threads: its kernel has tables of a fixed length. A system with more of those than an image
+//! holds is simulated all the same; laying out its image names them.
 
 use crate::problem::{Collector, Location};
 use crate::{
-    Body, Component, Schedulers, System, MAX_BRANDS, MAX_CALL_DEPTH, MAX_GRANTS, MAX_GRANT_NAME, MAX_IMAGE_COMPONENTS,
-    MAX_IMAGE_THREADS, SYSTEM_GRANTS,
+    Body, Component, Schedulers, System, MAX_BRANDS, MAX_CALL_DEPTH, MAX_GRANTS, MAX_GRANT_NAME, SYSTEM_GRANTS,
 };
 use std::collections::HashSet;
 
@@ -12,29 +11,7 @@ use std::collections::HashSet;
 pub(super) fn check(system: &System, out: &mut Collector) {
     let line = system.components.first().map(|it| it.line).or(system.tasks.first().map(|it| it.line)).unwrap_or(1);
     let place = Location { line, column: 1 };
-    let own = system.components.len();
-    let workloads = system.tasks.iter().filter(|task| task.body == Body::Workload).count();
-    let schedulers = system.scheduling.scheduler_count();
-    let root_is_own = usize::from(system.platform.root.is_some());
-    let components = schedulers + workloads + own - root_is_own;
-    if components > MAX_IMAGE_COMPONENTS {
-        let why = format!(
-            "the system has {components} components, {workloads} of tasks of the built-in workload, {own} of its own and \
-             {schedulers} of schedulers; an image holds {MAX_IMAGE_COMPONENTS}"
-        );
-        out.refuse(place, "", why, "let tasks share a component, or leave some out");
-    }
     let rights = || system.components.iter().map(|it| &it.rights);
-    let upcalls = schedulers + rights().filter(|it| it.scheduler.is_some()).count();
-    let spares: usize = rights().map(|it| it.threads).sum();
-    let threads = system.tasks.len() + upcalls * system.cores + spares;
-    if threads > MAX_IMAGE_THREADS {
-        let why = format!(
-            "the system has {threads} threads, one for each task, for each scheduler one on each core, and {spares} spare \
-             ones; an image holds {MAX_IMAGE_THREADS}"
-        );
-        out.refuse(place, "", why, "leave out tasks, schedulers or spare threads");
-    }
     let brands: usize = rights().map(|it| it.brands).sum();
     if brands > MAX_BRANDS {
         let why = format!("its components may make {brands} brands together; an image holds {MAX_BRANDS}");

@@ -37,8 +37,8 @@ use crate::problem::{Collector, Complaint, Location};
 use crate::units::format_size;
 use crate::{
     EarlyArrival, Machine, Policy, Release, Schedulers, Scheduling, System, TaskPlacement, DEFAULT_MEMORY,
-    DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_MEMORY, MAX_NAME, MAX_SERVICES, MAX_TASKS,
-    TASK_MEMORY,
+    DEFAULT_SEED, DEFAULT_SHIFT, KERNEL_MEMORY, MAX_COMPONENTS, MAX_IMAGE_THREADS, MAX_MEMORY, MAX_NAME, MAX_SERVICES,
+    MAX_TASKS, TASK_MEMORY,
 };
 use names::{check_name, is_name_char, unique};
 use std::path::Path;
@@ -267,6 +267,8 @@ fn memory(draft: &Draft, out: &mut Collector) -> u64 {
     let mut complain = |limit: String, remedy: String| {
         out.out_of_range(place, "[system]", "memory", format_size(memory), limit, remedy);
     };
+    // More tasks are only simulated, where nobody needs memory.
+    let needed = if draft.tasks.len() > MAX_IMAGE_THREADS { 0 } else { needed };
     let whole = needed.div_ceil(1 << 20).saturating_mul(1 << 20);
     if memory > MAX_MEMORY {
         complain(format!("more than {}", format_size(MAX_MEMORY)), "lower it".into());

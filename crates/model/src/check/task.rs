@@ -3,9 +3,7 @@
 use super::server::{self, Home, Homes};
 use crate::draft::{DraftDemand, DraftExecution, DraftTask, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
-use crate::{
-    shortest_period, Body, Component, Demand, Policy, Task, TaskPlacement, INSTRUCTIONS_PER_PERIOD, SHORTEST_JOB,
-};
+use crate::{Body, Component, Demand, Policy, Task, TaskPlacement, SHORTEST_JOB, SHORTEST_SIMULATED};
 use tactus_time::{CoreId, Duration, Level};
 
 /// What the rules for a task need to know of the system. Nothing where the file is broken.
@@ -25,7 +23,7 @@ pub(super) fn check(
     out: &mut Collector,
 ) -> Option<(Task, TaskPlacement)> {
     let level = check_level(draft, context, out);
-    let period = check_period(draft, context, out);
+    let period = check_period(draft, out);
     let deadline = check_deadline(draft, context, period, out);
     check_first_deadline(draft, context, deadline, out);
     let execution = check_execution(draft, context, level, deadline, out);
@@ -83,15 +81,10 @@ fn check_level(draft: &DraftTask, context: &Context, out: &mut Collector) -> Opt
     None
 }
 
-fn check_period(draft: &DraftTask, context: &Context, out: &mut Collector) -> Option<Duration> {
+fn check_period(draft: &DraftTask, out: &mut Collector) -> Option<Duration> {
     let at = draft.period.get()?;
-    let least = shortest_period(context.shift);
-    if at.value < least {
-        let limit = if least > crate::SHORTEST_PERIOD {
-            format!("less than the {least} that {INSTRUCTIONS_PER_PERIOD} instructions take")
-        } else {
-            format!("less than the shortest, {least}")
-        };
+    if at.value < SHORTEST_SIMULATED {
+        let limit = format!("less than the shortest, {SHORTEST_SIMULATED}");
         out.out_of_range(at.place, &draft.subject, "period", at.value, limit, "lengthen it");
         return None;
     }

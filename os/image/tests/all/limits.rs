@@ -1,5 +1,5 @@
-//! What the check of a system file counts is what an image has: a file that is accepted fits, and one that does not fit is refused
-//! before anything is built.
+//! What the check of a system file counts is what an image has; a file with more components or threads, or shorter periods, is simulated
+//! alone, and the image says what does not fit.
 
 use crate::common::{image, image_with, program, programs, system, task, unfit};
 use std::fmt::Write;
@@ -36,18 +36,29 @@ fn both(text: &str) -> (Result<(), String>, bool) {
 }
 
 #[test]
-fn a_file_with_as_much_as_an_image_holds_is_accepted_and_fits_and_one_with_more_is_refused() {
-    let one_more_brand = "[[component]]\nname = 'v'\ncrate = '.'\nbrands = 1";
+fn a_file_with_as_much_as_an_image_holds_fits_and_of_one_with_more_the_image_says_what_does_not() {
+    let plain = text(1, 0, (0, 0));
+    let often = plain.replace("period = '1 s'\nexecution = '1 ms'", "period = '50 us'\nexecution = '5 us'");
     let cases = [
-        (text(240, 15, (0, 0)), text(240, 16, (0, 0)), "components"),
-        (text(239, 1, (24, 0)), text(240, 1, (24, 0)), "threads"),
-        (text(1, 1, (0, 32)), text(1, 1, (0, 32)) + one_more_brand, "brands"),
+        (text(240, 15, (0, 0)), text(240, 16, (0, 0)), "the system has 257 components, an image holds at most 256"),
+        (text(239, 1, (24, 0)), text(240, 1, (24, 0)), "threads, an image holds at most"),
+        (
+            plain,
+            often,
+            "the period of task \"t0\" is 50 µs; a machine with this instruction time serves 100 µs or more",
+        ),
     ];
     for (fits, more, what) in cases {
         assert_eq!(both(&fits), (Ok(()), true), "{what}");
-        let (refused, _) = both(&more);
-        assert!(refused.is_err_and(|text| text.contains(what)), "{what}");
+        let system =
+            System::parse_toml(&more, Path::new("limits.toml")).unwrap_or_else(|problems| panic!("{problems}"));
+        let error = image(&system).expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
     }
+    let brands = text(1, 1, (0, 32));
+    assert_eq!(both(&brands), (Ok(()), true));
+    let (refused, _) = both(&(brands + "[[component]]\nname = 'v'\ncrate = '.'\nbrands = 1"));
+    assert!(refused.is_err_and(|text| text.contains("brands")));
 }
 
 #[test]
