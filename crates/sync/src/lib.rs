@@ -83,6 +83,7 @@ mod lock;
 mod nest;
 mod order;
 mod post;
+mod queue;
 mod slices;
 #[cfg(loom)]
 mod turns;
@@ -94,4 +95,5 @@ pub use lock::{lock_all, lock_two, Guard, Lock};
 pub use nest::{Cell, CellRank, Container, ContainerRank, Inside, Seen};
 pub use order::{Order, Rank, Unlocked};
 pub use post::{MessageRing, TripleBuffer};
+pub use queue::{get, put, MessageQueue, MessageSlots, Untaken, HEADER_WORDS, SLOT_HEADER_WORDS};
 pub use slices::{SliceLimits, SHORT_SLICES};

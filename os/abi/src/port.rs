@@ -95,12 +95,10 @@ pub const SKIPPED: u32 = 1;
 /// [`ProcessCard::releases`]: by something else than time.
 pub const ARRIVALS: u32 = 2;
 
-/// Words before the first slot. Word 0 counts the messages that were written, and [`REFUSED_WORD`] those for which a queue had no room.
+/// Words before the first slot. Word 0 counts the messages that were written, word 1 those for which a queue had no room.
 pub const HEADER_WORDS: usize = 8;
-/// See [`HEADER_WORDS`].
-pub const REFUSED_WORD: usize = 1;
-/// The word of a destination's page, behind the count of messages taken, that counts how often one was not whole, or gone.
-pub const UNSOUND_WORD: usize = 1;
+/// Words that a queue's destination writes: how many messages it has taken, and how often one was not whole, or gone.
+pub const TAKEN_WORDS: usize = 2;
 /// Slots of a sampling channel: a reader is disturbed only if three more messages are written while it reads.
 pub const SAMPLING_SLOTS: usize = 4;
 /// Words of a slot before the message: the number of the message, 0 while it is written; when it was written (ns); its length (bytes).

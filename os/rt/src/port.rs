@@ -9,12 +9,15 @@
 //! stands there. A handle may be copied; but one thread at a time writes by a source, or takes from a queue.
 
 use crate::{cards, clock};
-use core::sync::atomic::{fence, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_abi::port::{
-    PortCard, ServicePort, DESTINATION, HEADER_WORDS, OBSERVED, OBSERVED_SENDING, OBSERVED_TAKING, QUEUING,
-    REFUSED_WORD, SAMPLING, SAMPLING_SLOTS, SLOT_HEADER_WORDS, SOURCE, UNSOUND_WORD,
+    PortCard, ServicePort, DESTINATION, HEADER_WORDS, OBSERVED, OBSERVED_SENDING, OBSERVED_TAKING, QUEUING, SAMPLING,
+    SAMPLING_SLOTS, SLOT_HEADER_WORDS, SOURCE, TAKEN_WORDS,
 };
+use tactus_sync::{MessageQueue, MessageSlots, Untaken};
 use tactus_time::{Duration, Instant};
+
+const _: () = assert!(HEADER_WORDS == tactus_sync::HEADER_WORDS && SLOT_HEADER_WORDS == tactus_sync::SLOT_HEADER_WORDS);
 
 /// Why a message was not written or read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,11 +103,11 @@ impl ObservedMailbox {
     /// How many messages the task has sent, and how many found no room; or how many it has taken, and how often one was not whole or gone. By its own
     /// counts.
     pub fn counts(self) -> [u64; 2] {
-        if !self.sends() {
-            return [taken(self.0), unsound(self.0)].map(|count| count.load(Ordering::Relaxed));
+        let (queue, [refused, unsound]) = (queue(self.0), queue(self.0).refused_and_unsound());
+        match self.sends() {
+            true => [queue.slots.count(Ordering::Relaxed), refused],
+            false => [taken(self.0)[0].load(Ordering::Relaxed), unsound],
         }
-        let word = |n: usize| memory(self.0).get(n).map_or(0, |count| count.load(Ordering::Relaxed));
-        [word(0), word(REFUSED_WORD)]
     }
 }
 
@@ -124,110 +127,29 @@ fn memory(card: &PortCard) -> &'static [AtomicU64] {
     unsafe { core::slice::from_raw_parts(card.address() as *const AtomicU64, card.words()) }
 }
 
-/// How many messages a queuing channel's destination has taken.
+/// What a queuing channel's destination writes: how many messages it has taken, and what went wrong.
 #[inline]
-fn taken(card: &PortCard) -> &'static AtomicU64 {
-    // SAFETY: as in `memory`; the first word of the page that the destination writes.
-    unsafe { &*(card.taken_address() as *const AtomicU64) }
-}
-
-/// How many messages a queuing channel's destination found that were not whole, or gone: behind the count of those taken.
-#[cold]
-fn unsound(card: &PortCard) -> &'static AtomicU64 {
-    // SAFETY: as in `taken`; the second word of that page.
-    unsafe { &*(card.taken_address() as *const AtomicU64).add(UNSOUND_WORD) }
-}
-
-/// Counts one, which its destination alone does.
-#[cold]
-fn note_unsound(card: &PortCard) {
-    let count = unsound(card);
-    count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-}
-
-/// The header and the message of a slot.
-#[inline]
-fn slot(card: &PortCard, words: &'static [AtomicU64], number: usize) -> (&'static [AtomicU64], &'static [AtomicU64]) {
-    let length = card.slot_words();
-    let from = HEADER_WORDS + number * length;
-    words.get(from..from + length).map_or((&[], &[]), |slot| slot.split_at(SLOT_HEADER_WORDS))
+fn taken(card: &PortCard) -> &'static [AtomicU64] {
+    // SAFETY: as in `memory`; the first words of the page that the destination writes.
+    unsafe { core::slice::from_raw_parts(card.taken_address() as *const AtomicU64, TAKEN_WORDS) }
 }
 
 #[inline]
-pub(crate) fn put(words: &[AtomicU64], message: &[u8]) {
-    let whole = message.chunks_exact(8);
-    let (rest, count) = (whole.remainder(), whole.len());
-    for (word, bytes) in words.iter().zip(whole) {
-        word.store(u64::from_le_bytes(bytes.try_into().unwrap_or_default()), Ordering::Relaxed);
-    }
-    if let (false, Some(word)) = (rest.is_empty(), words.get(count)) {
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        word.store(u64::from_le_bytes(last), Ordering::Relaxed);
-    }
+fn slots(card: &PortCard) -> MessageSlots<'static> {
+    MessageSlots { words: memory(card), slot: card.slot_words(), size: card.size }
 }
 
 #[inline]
-pub(crate) fn get(words: &[AtomicU64], message: &mut [u8]) {
-    let mut whole = message.chunks_exact_mut(8);
-    let mut words = words.iter();
-    for (bytes, word) in whole.by_ref().zip(words.by_ref()) {
-        bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-    }
-    if let (rest @ [_, ..], Some(word)) = (whole.into_remainder(), words.next()) {
-        let length = rest.len();
-        rest.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()[..length]);
-    }
+fn queue(card: &PortCard) -> MessageQueue<'static> {
+    MessageQueue { slots: slots(card), taken: taken(card), depth: card.depth }
 }
 
-/// Writes a message into a slot, with its number, and then the count of messages.
-#[inline]
-fn write<const HEAD: usize>(card: &PortCard, number: usize, count: u64, (head, message): ([u64; HEAD], &[u8])) {
-    let words = memory(card);
-    let ([sequence, time, length], body) = slot(card, words, number) else { return };
-    sequence.store(0, Ordering::Relaxed);
-    fence(Ordering::Release);
-    time.store(clock::now().as_nanos(), Ordering::Relaxed);
-    length.store((8 * HEAD + message.len()) as u64, Ordering::Relaxed);
-    for (word, head) in body.iter().zip(head) {
-        word.store(head, Ordering::Relaxed);
-    }
-    put(body.get(HEAD..).unwrap_or_default(), message);
-    sequence.store(count, Ordering::Release);
-    words[0].store(count, Ordering::Release);
-}
-
-/// Reads the message with this number out of a slot: its length, and when it was written. Nothing if the slot holds another one, or did
-/// before all was read.
-#[inline]
-fn read<const HEAD: usize>(
-    card: &PortCard,
-    number: usize,
-    count: u64,
-    (head, message): (&mut [u64; HEAD], &mut [u8]),
-) -> Result<Option<(usize, Instant)>, PortError> {
-    let ([sequence, time, length], body) = slot(card, memory(card), number) else { return Ok(None) };
-    if sequence.load(Ordering::Acquire) != count {
-        return Ok(None);
-    }
-    let (time, length) = (time.load(Ordering::Relaxed), length.load(Ordering::Relaxed));
-    let into = usize::try_from(length).ok().filter(|length| *length <= card.size as usize);
-    let into = into.and_then(|length| message.get_mut(..length.checked_sub(8 * HEAD)?));
-    let read = into.map(|into| {
-        for (head, word) in head.iter_mut().zip(body) {
-            *head = word.load(Ordering::Relaxed);
+impl From<Untaken> for PortError {
+    fn from(why: Untaken) -> PortError {
+        match why {
+            Untaken::TooLong => PortError::TooLong,
+            Untaken::Unsound => PortError::Unsettled,
         }
-        get(body.get(HEAD..).unwrap_or_default(), into);
-        into.len()
-    });
-    fence(Ordering::Acquire);
-    if sequence.load(Ordering::Relaxed) != count {
-        return Ok(None);
-    }
-    match read {
-        Some(length) => Ok(Some((length, Instant::from_nanos(time)))),
-        None if length <= u64::from(card.size) => Err(PortError::TooLong),
-        None => Err(PortError::Unsettled),
     }
 }
 
@@ -259,8 +181,9 @@ impl SamplingSource {
         if message.len() > self.0.size as usize {
             return Err(PortError::TooLong);
         }
-        let count = memory(self.0)[0].load(Ordering::Relaxed).wrapping_add(1);
-        write(self.0, count as usize % SAMPLING_SLOTS, count, ([], message));
+        let slots = slots(self.0);
+        let count = slots.count(Ordering::Relaxed).wrapping_add(1);
+        slots.write(count as usize % SAMPLING_SLOTS, count, clock::now().as_nanos(), ([], message));
         Ok(())
     }
 }
@@ -302,11 +225,12 @@ impl SamplingDestination {
     #[inline]
     pub fn read(self, message: &mut [u8]) -> Result<Option<Sample>, PortError> {
         for _ in 0..ATTEMPTS {
-            let count = memory(self.0)[0].load(Ordering::Acquire);
+            let count = slots(self.0).count(Ordering::Acquire);
             if count == 0 {
                 return Ok(None);
             }
-            if let Some((length, written)) = read(self.0, count as usize % SAMPLING_SLOTS, count, (&mut [], message))? {
+            let read = slots(self.0).read(count as usize % SAMPLING_SLOTS, count, (&mut [], message))?;
+            if let Some((length, written)) = read.map(|(length, at)| (length, Instant::from_nanos(at))) {
                 // Who claims to have written in time to come has written nothing that is valid.
                 let age = clock::now().as_nanos().checked_sub(written.as_nanos());
                 return Ok(Some(Sample { length, written, valid: age.is_some_and(|age| age <= self.0.refresh) }));
@@ -339,18 +263,9 @@ impl QueuingSource {
         open(name, QUEUING, SOURCE).map(QueuingSource)
     }
 
-    /// How many messages wait, and the count of those that were sent.
-    #[inline]
-    fn waiting_and_sent(self) -> (u64, u64) {
-        let sent = memory(self.0)[0].load(Ordering::Relaxed);
-        let waiting = sent.wrapping_sub(taken(self.0).load(Ordering::Acquire));
-        // One of the two has begun anew: there is room when the destination has looked.
-        (waiting.min(self.0.depth.into()), sent)
-    }
-
     /// How many messages wait.
     pub fn waiting(self) -> usize {
-        self.waiting_and_sent().0 as usize
+        queue(self.0).waiting_and_sent().0 as usize
     }
 
     /// Sends a message.
@@ -367,26 +282,15 @@ impl QueuingSource {
         self.put([head], message)
     }
 
-    /// Counts a message that finds no room.
-    #[cold]
-    fn refused(self) -> PortError {
-        let count = &memory(self.0)[REFUSED_WORD];
-        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        PortError::Full
-    }
-
     #[inline]
     fn put<const HEAD: usize>(self, head: [u64; HEAD], message: &[u8]) -> Result<(), PortError> {
         if 8 * HEAD + message.len() > self.0.size as usize {
             return Err(PortError::TooLong);
         }
-        let (waiting, sent) = self.waiting_and_sent();
-        if waiting >= self.0.depth.into() {
-            return Err(self.refused());
+        match queue(self.0).send(|| clock::now().as_nanos(), (head, message)) {
+            true => Ok(()),
+            false => Err(PortError::Full),
         }
-        let number = (sent % u64::from(self.0.depth.max(1))) as usize;
-        write(self.0, number, sent.wrapping_add(1), (head, message));
-        Ok(())
     }
 }
 
@@ -408,24 +312,9 @@ impl QueuingDestination {
         open(name, QUEUING, DESTINATION).map(QueuingDestination)
     }
 
-    /// How many messages wait, and the count of those that were taken. If source or destination have begun anew, all that waited is
-    /// gone.
-    #[inline]
-    fn waiting_and_taken(self) -> (u64, u64) {
-        let sent = memory(self.0)[0].load(Ordering::Acquire);
-        let before = taken(self.0).load(Ordering::Relaxed);
-        let waiting = sent.wrapping_sub(before);
-        if waiting <= self.0.depth.into() {
-            return (waiting, before);
-        }
-        note_unsound(self.0);
-        taken(self.0).store(sent, Ordering::Release);
-        (0, sent)
-    }
-
     /// How many messages wait.
     pub fn waiting(self) -> usize {
-        self.waiting_and_taken().0 as usize
+        queue(self.0).waiting_and_taken().0 as usize
     }
 
     /// Takes the message that has waited longest: its length; nothing if none waits.
@@ -447,26 +336,12 @@ impl QueuingDestination {
 
     #[inline]
     fn take<const HEAD: usize>(self, head: &mut [u64; HEAD], message: &mut [u8]) -> Result<Option<usize>, PortError> {
-        let (waiting, before) = self.waiting_and_taken();
-        if waiting == 0 {
-            return Ok(None);
-        }
-        let number = (before % u64::from(self.0.depth.max(1))) as usize;
-        let result = match read(self.0, number, before.wrapping_add(1), (head, message)) {
-            Err(PortError::TooLong) => return Err(PortError::TooLong),
-            Ok(Some((length, _))) => Ok(Some(length)),
-            Ok(None) | Err(_) => {
-                note_unsound(self.0);
-                Err(PortError::Unsettled)
-            }
-        };
-        taken(self.0).store(before.wrapping_add(1), Ordering::Release);
-        result
+        Ok(queue(self.0).take(head, message)?)
     }
 
     /// Leaves out all messages that wait.
     pub fn clear(self) {
-        let (waiting, before) = self.waiting_and_taken();
-        taken(self.0).store(before.wrapping_add(waiting), Ordering::Release);
+        let (waiting, before) = queue(self.0).waiting_and_taken();
+        taken(self.0)[0].store(before.wrapping_add(waiting), Ordering::Release);
     }
 }

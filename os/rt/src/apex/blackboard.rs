@@ -5,12 +5,12 @@ use super::hypervisor::{Apex, MOST_OBJECTS, MOST_PROCESSES};
 use super::pool::{self, Name, Named, Table};
 use super::process::{self, awaited, waiting};
 use super::time;
-use crate::port::{get, put};
 use a653rs::bindings::{
     ApexBlackboardP1, ApexByte, ApexSystemTime, BlackboardId, BlackboardName, BlackboardStatus, EmptyIndicator,
     ErrorReturnCode, MessageSize,
 };
 use core::sync::atomic::{fence, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use tactus_sync::{get, put};
 
 /// One slot for each process that may be writing, one that holds the message, and one to spare.
 const SLOTS: usize = MOST_PROCESSES + 2;
