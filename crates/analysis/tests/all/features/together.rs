@@ -99,14 +99,6 @@ fn over_all_features_no_overload_is_accepted_and_each_promise_is_of_a_test_that_
     assert!(tally.over > 50 && tally.accepted > 1_000 && tally.bounded > 3_000 && tally.runs > 500, "{tally:?}");
 }
 
-/// Seeds that beat bounds: shortest job first beside cores that slow each other down; a server inside a soft one.
-#[test]
-fn systems_that_beat_a_bound_beat_none_now() {
-    for seed in [111_781, 208_142] {
-        survey(seed..seed + 1);
-    }
-}
-
 #[test]
 #[ignore = "100,000 systems, or those of TACTUS_SEEDS=FIRST..LAST: cargo test -p tactus-analysis --test all features:: -- --ignored --nocapture"]
 fn a_hundred_thousand_systems_over_all_features() {
