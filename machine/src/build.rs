@@ -273,7 +273,9 @@ fn give_lock(toolchain: &Toolchain, folder: &Path, ours: &Path) -> io::Result<()
     fs::copy(ours.join("Cargo.lock"), &lock)?;
     // Cargo takes out what the crate does not need, and adds the crate.
     let mut fit = toolchain.cargo(folder);
-    fit.args(["metadata", "--offline", "--format-version", "1", "--manifest-path"]);
+    // What is for other targets alone, as what models of the runtime's structures need, may not be on the computer.
+    fit.args(["metadata", "--offline", "--format-version", "1", "--filter-platform", toolchain.machine().target]);
+    fit.arg("--manifest-path");
     if !fit.arg(&manifest).output()?.status.success() {
         fs::remove_file(&lock)?;
     }
