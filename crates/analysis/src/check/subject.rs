@@ -62,12 +62,13 @@ impl<'s> Subject<'s> {
         task.or(server).or(component.map(|c| components[c].name.as_str()))
     }
 
-    /// Why no bound holds, since other cores, or preemptions, may lengthen a job of the task, or of somebody who can delay it, by more than
-    /// is known.
+    /// Why no bound holds: the overrun rule ends jobs that are in time, or other cores, or preemptions, may lengthen a job of the task, or of
+    /// somebody who can delay it, by more than is known.
     pub fn unknown(&self, n: usize) -> Option<String> {
-        let rule = self.system.scheduling.places.get(n).map_or(Overrun::Continue, |place| place.overrun);
-        if self.features.tasks[n].has(Feature::ArbitraryDeadline) {
-            match rule {
+        let place = self.system.scheduling.places.get(n);
+        let bursts = place.is_some_and(|place| place.release.burst().is_some());
+        if bursts || self.features.tasks[n].has(Feature::ArbitraryDeadline) {
+            match place.map_or(Overrun::Continue, |place| place.overrun) {
                 Overrun::Skip => return Some("no bound: a release is left out while the job before is in time".into()),
                 Overrun::Stop => return Some("no bound: a job in time may stop at the next release".into()),
                 Overrun::Continue | Overrun::Kill => {}

@@ -145,7 +145,9 @@ pub(super) fn steps(feature: Feature, system: &mut System, random: &mut Random) 
         }
         Feature::Barrier => event(system, n, EventRule::Barrier(2), |event| JobAction::Await { event, gives: None }),
         Feature::Signal => event(system, n, EventRule::Condition, JobAction::Signal),
-        Feature::Skip => system.scheduling.places[n].overrun = Overrun::Skip,
+        Feature::Skip if system.scheduling.places[n].release.burst().is_none() => {
+            system.scheduling.places[n].overrun = Overrun::Skip;
+        }
         Feature::Stop => system.scheduling.places[n].overrun = Overrun::Stop,
         Feature::Kill => system.scheduling.places[n].overrun = Overrun::Kill,
         Feature::Component => {

@@ -196,6 +196,10 @@ fn bursts(drafted: &DraftTask, (task, release): (&Task, Release), out: &mut Coll
         }
     }
     if let (Some(at), Some(burst)) = (placing.jitter.get(), release.burst()) {
+        if placing.overrun.value() == Some(Overrun::Skip) {
+            let why = "with overrun = \"skip\" a job that comes early is left out while the one before is in time";
+            out.refuse(at.place, subject, why, "remove one of them, or choose overrun = \"continue\"");
+        }
         if burst.most(task.period) > MOST_OF_A_BURST {
             let limit = format!("so long that more than {MOST_OF_A_BURST} arrivals may come at once");
             out.out_of_range(at.place, subject, "jitter", at.value, limit, "lower it, or lengthen the period");

@@ -185,5 +185,6 @@ pub const CASES: &[Case] = &[
         (15, "period and jitter tell the distances of its jobs; remove it, or write release = \"sporadic\""),
         (24, "a job that stops goes on in its next period, and with jitter a period may be short; remove its overrun rule"),
         (32, "arrivals of \"apart\" come in bursts, and so do its completions"),
+        (41, "with overrun = \"skip\" a job that comes early is left out while the one before is in time; remove one of them"),
     ]),
 ];
