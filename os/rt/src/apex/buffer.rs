@@ -8,12 +8,12 @@ use super::hypervisor::{Apex, MOST_OBJECTS};
 use super::pool::{self, Name, Named, Table};
 use super::process::{self, awaited, waiting};
 use super::time;
-use crate::port::{get, put};
 use a653rs::bindings::{
     ApexBufferP1, ApexByte, ApexLimits, ApexSystemTime, BufferId, BufferName, BufferStatus, ErrorReturnCode,
     MessageRange, MessageSize, QueuingDiscipline,
 };
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use tactus_sync::{get, put};
 
 /// Words of a slot before the message: which message it waits for or holds, and its length.
 const HEADER: usize = 2;

@@ -60,7 +60,7 @@ impl Errors {
         let it = &self.waiting[(raised % ERRORS) as usize];
         it.time.store(time::now(), Ordering::Relaxed);
         it.length.store(message.len() as u32, Ordering::Relaxed);
-        crate::port::put(&it.message, message);
+        tactus_sync::put(&it.message, message);
         self.raised.store(raised.wrapping_add(1), Ordering::Release);
         Some(())
     }
@@ -162,7 +162,7 @@ impl ApexErrorP1 for Apex {
         } else if let Some(raised) = errors.first() {
             error_code = ErrorCode::ApplicationError;
             length = raised.length.load(Ordering::Relaxed) as i32;
-            crate::port::get(&raised.message, &mut message);
+            tactus_sync::get(&raised.message, &mut message);
             errors.taken.fetch_add(1, Ordering::Release);
         }
         Ok(ErrorStatus { failed_address: nothing, failed_process_id: process.id(), error_code, length, message })
