@@ -54,6 +54,9 @@ fn whatever_releases_a_task_its_component_may_be_stopped_and_no_rule_is_broken()
     let mut count = 0;
     for policy in POLICIES {
         for (release, overrun) in RELEASES.iter().flat_map(|release| OVERRUNS.map(|overrun| (*release, overrun))) {
+            if release.contains("jitter") && overrun == "skip" {
+                continue;
+            }
             let text = text(policy, release, overrun);
             let system =
                 System::parse_toml(&text, Path::new("r.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -90,7 +93,8 @@ fn whatever_releases_a_task_its_component_may_be_stopped_and_no_rule_is_broken()
             }
         }
     }
-    assert_eq!(count, POLICIES.len() * RELEASES.len() * OVERRUNS.len() * Stop::ALL.len() * 2);
+    // All pairs but jitter with "skip", which is refused.
+    assert_eq!(count, POLICIES.len() * (RELEASES.len() * OVERRUNS.len() - 1) * Stop::ALL.len() * 2);
 }
 
 /// Every kind of random system that there is, for a while.
