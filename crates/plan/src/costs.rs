@@ -43,8 +43,8 @@ const FLOATING_POINT: u64 = 300;
 const HAND_OVER: u64 = 2_600;
 const HANDED_TASK: u64 = 1_600;
 
-/// What a look at an end of a mailbox and its record add to an entry (instructions): half as much again as was seen
-/// (`docs/measured/sandboxes.md`).
+/// What a look at an end of a mailbox and its record add to an entry (instructions): estimated, not measured; the judge holds each entry
+/// to what was charged.
 const MAILBOX_END: u64 = 300;
 
 /// A file of costs has a handful of lines.
