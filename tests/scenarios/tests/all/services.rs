@@ -281,10 +281,10 @@ fn printed_lines_and_a_panics_text_and_place_are_told() {
     assert_eq!(shown, [0, 1, 2].map(|n| format!("console  talker: job {n} says {}", n + 7)), "{}", run.said.output);
     let why = "panicked at src/talker.rs:15: index out of bounds: the len is 3 but the index is 3";
     assert_eq!(stopped(&run), [("talker".to_string(), why.to_string())]);
-    let line = format!("component talker was stopped in task talker: {why}, job 3, core 0, at 30.");
+    let line = format!("component talker was stopped in task talker: {why}, in talker::talk, job 3, core 0, at 30.");
     assert!(run.said.output.contains(&line), "{}", run.said.output);
     let report = run.text("report.html");
-    assert!(report.contains("talker: job 2 says 9\n") && report.contains(&format!("{why}, job 3")));
+    assert!(report.contains("talker: job 2 says 9\n") && report.contains(&format!("{why}, in talker::talk, job 3")));
     let silent = Finished::run(&path, &["--no-console"]);
     assert!(!silent.said.output.contains("says") && silent.text("report.html").contains("talker: job 2 says 9\n"));
 }
