@@ -130,9 +130,9 @@ pub const RACES: [Race; 14] = [
     // A sample is not looked at again when it has been read.
     Race {
         name: "sample-read-once",
-        file: "os/rt/src/port.rs",
-        old: "    if sequence.load(Ordering::Relaxed) != count {\n        return Ok(None);\n    }\n    match read {",
-        new: "    match read {",
+        file: "crates/sync/src/queue.rs",
+        old: "        if sequence.load(Ordering::Relaxed) != count {\n            return Ok(None);\n        }\n        match read {",
+        new: "        match read {",
         subject: "channels",
     },
 ];
