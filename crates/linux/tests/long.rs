@@ -12,7 +12,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/linux/trace.txt")
 }
 
-/// A text of so many bytes: two threads with periods of 10 and 20 ms on core 0, and others on two cores that come and go all the time; some
+/// A text of this many bytes: two threads with periods of 10 and 20 ms on core 0, and others on two cores that come and go all the time; some
 /// jobs of the second thread wait for a core that others keep.
 fn write(path: &Path, bytes: u64) {
     let mut random = numbers(5);

@@ -7,7 +7,9 @@
 //! What a node does with a message is not its matter: for a node that is simulated alone, the network is a delay of at most the bound.
 //!
 //! Beside it: networks of machines, across which applications are delivered. A [`node`] is a state machine; a [`field`] simulates many,
-//! and a [`verdict`] says whether each application came to where it belongs and nowhere else.
+//! and a [`verdict`] says whether each application came to where it belongs and nowhere else. What applications tell each other goes by
+//! [`stream`]s over [`tree`]s of hops: an [`exchange`] for each node lets no more of it in than was declared, and a [`sender`] sends the most
+//! urgent frame first.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -24,6 +24,8 @@ pub struct Stopped {
     pub fault: String,
     /// The address concerned.
     pub address: u64,
+    /// Function, file and line, where they are known.
+    pub source: Option<String>,
 }
 
 impl Summary {
@@ -66,6 +68,7 @@ impl Summary {
                 task: it["task"].as_str().map(str::to_string),
                 fault: it["fault"].as_str().expect("fault is text").to_string(),
                 address: it["address"].as_u64().expect("address is a number"),
+                source: it["source"].as_str().map(str::to_string),
             })
             .collect()
     }

@@ -298,7 +298,7 @@ fn no_job_that_is_due_after_the_next_release_beats_its_bound() {
     assert!(tally.bounded > 300 && tally.runs > 60 && tally.near > 20, "{tally:?}");
 }
 
-/// A system of so many tasks on eight cores, each asked for 0.7 of its time.
+/// A system of this many tasks on eight cores, each asked for 0.7 of its time.
 fn crowd(tasks: u64, kind: &str) -> System {
     let mut text =
         format!("[system]\ncores = 8\nduration = '400 ms'\n[machine]\noverheads = false\n[policy]\nkind = '{kind}'\n");

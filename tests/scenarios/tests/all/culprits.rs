@@ -89,6 +89,7 @@ fn a_wild_pointer_and_a_panic_are_named_with_function_file_and_line() {
         assert!(run.said.output.contains(&format!("in {}", text("source"))), "{}", run.said.output);
         (text("fault"), text("source"), culprit["address"].as_u64())
     };
+    // SAFETY: there is none; what the program that is built of these words does is to be stopped.
     let wild = "unsafe { core::ptr::write_volatile((0xdead_0000 + n) as *mut u8, 1) }";
     let (fault, source, address) = with("wild", wild);
     assert!(fault.starts_with("write to an address"), "{fault}");

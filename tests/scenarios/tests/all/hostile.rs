@@ -81,7 +81,10 @@ fn each_is_stopped_and_named(run: &Finished, expected: &[Expected]) {
         // Who panics says where; what else it did is told with the address.
         let what = match kind {
             FaultKind::Panic => "panicked at src/main.rs:".to_string(),
-            _ => format!("{} at {found_address:#x}, ", told.fault),
+            _ => {
+                let source = told.source.as_ref().map(|source| format!(", in {source}")).unwrap_or_default();
+                format!("{} at {found_address:#x}{source}, job ", told.fault)
+            }
         };
         assert!(run.said.output.contains(&format!("was stopped in task {name}: {what}")), "{name}: {what}");
         assert!(report.contains(name), "report.html does not name {name}");
