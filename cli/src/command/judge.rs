@@ -3,7 +3,7 @@
 use crate::arguments::Judge;
 use crate::promise::promised;
 use crate::{subject, verdict};
-use tactus_linux::Recording;
+use tactus_linux::{Named, Recording};
 use tactus_machine::costs;
 use tactus_machine::failure::{Failure, Outcome};
 use tactus_machine::place;
@@ -23,16 +23,16 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
         view.assumed = task.execution;
     }
 
+    let named = named(&system, &arguments.thread);
     let path = &arguments.linux;
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
-    let recording =
-        tactus_linux::read_file_for(path, (&plan.view, &arguments.thread), tactus_linux::LONG).map_err(wrong)?;
+    let recording = tactus_linux::read_file_for(path, (&plan.view, &named), tactus_linux::LONG).map_err(wrong)?;
     lines::line("trace", told(&recording));
     for note in &recording.notes {
         lines::line("", note);
     }
     let translated =
-        tactus_linux::translate(&recording, &plan.view, &arguments.thread).map_err(|error| wrong(error.to_string()))?;
+        tactus_linux::translate(&recording, &plan.view, &named).map_err(|error| wrong(error.to_string()))?;
     drop(recording);
     for note in &translated.notes {
         lines::line("", note);
@@ -54,6 +54,18 @@ pub fn judge(arguments: &Judge) -> Result<Outcome, Failure> {
     lines::line("verdict", verdict::text(&summary));
     lines::line("report", results.file("report.html").display());
     Ok(Outcome::held_if(summary.verdict.held()))
+}
+
+/// Which threads the tasks are: as the command says, else as the file says.
+fn named(system: &System, command: &[(String, String)]) -> Vec<Named> {
+    let by_command =
+        command.iter().map(|(task, thread)| Named { task: task.clone(), thread: Some(thread.clone()), group: None });
+    let by_file = system.linux.iter().map(|it| Named {
+        task: system.tasks[it.task.index()].name.clone(),
+        thread: it.name.clone(),
+        group: it.group.clone(),
+    });
+    by_command.chain(by_file).collect()
 }
 
 fn quoted(path: &std::path::Path) -> String {

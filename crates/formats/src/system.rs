@@ -273,7 +273,29 @@ pub fn to_toml(system: &System) -> Result<String, Unwritable> {
     for monitor in &system.monitors {
         text += &monitor.toml();
     }
+    let _ = write_linux(&mut text, system);
     Ok(text)
+}
+
+/// Which threads tasks are on Linux.
+fn write_linux(text: &mut String, system: &System) -> fmt::Result {
+    for (n, thread) in system.linux.iter().enumerate() {
+        let keys = [("name", &thread.name), ("group", &thread.group)];
+        let keys = keys.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", quoted(value.as_ref()?))));
+        let (head, task) = (if n == 0 { "\n[linux]\n" } else { "" }, &system.tasks[thread.task.index()].name);
+        writeln!(text, "{head}{} = {{ {} }}", quoted(task), keys.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 fn header(text: &mut String, system: &System) -> fmt::Result {

@@ -165,6 +165,7 @@ impl Draw {
             platform: tactus_model::Platform::default(),
             disks: Vec::new(),
             monitors: Vec::new(),
+            linux: Vec::new(),
             notes: Vec::new(),
         }
     }

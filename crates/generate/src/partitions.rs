@@ -82,6 +82,7 @@ pub fn partitions(seed: u64) -> System {
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
+        linux: Vec::new(),
         notes: Vec::new(),
     }
 }

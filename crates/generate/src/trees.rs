@@ -104,6 +104,7 @@ pub fn tree(seed: u64) -> System {
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
+        linux: Vec::new(),
         notes: Vec::new(),
     }
 }

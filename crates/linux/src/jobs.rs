@@ -67,6 +67,15 @@ pub(crate) fn of(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> Life
     walk(task, grid.earlier(early), steps, end).0
 }
 
+/// Leaves nothing of the jobs but their releases: where they ran is not in the trace.
+pub(crate) fn unrecorded(life: &mut Life) {
+    let releases = std::mem::take(&mut life.entries).into_iter().filter(|entry| entry.kind == RecordKind::Release);
+    let untold =
+        |release: Entry| [release, Entry { kind: RecordKind::Untold, arg: Untold::NotRecorded as u64, ..release }];
+    life.entries = releases.flat_map(untold).collect();
+    (life.waits, life.ended) = ((0, Duration::ZERO), false);
+}
+
 /// What the steps come to, and by how much jobs began before their periods, the most.
 fn walk(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> (Life, Duration) {
     let marked = steps.iter().any(|step| step.kind == StepKind::Begin);

@@ -8,6 +8,7 @@ mod admission;
 mod dat;
 mod jobs;
 mod layout;
+mod matching;
 mod others;
 mod phase;
 mod recording;
@@ -17,6 +18,7 @@ mod translate;
 
 pub use admission::{Kernel, Reservation};
 pub use dat::{read_dat, read_dat_from};
+pub use matching::Named;
 pub use recording::{Event, EventKind, PrevState, Recording, Thread};
 pub use setup::{setup, Class, Refusal, Setup, ThreadSetup};
 pub use text::{read_text, read_text_from};
@@ -51,12 +53,12 @@ pub const LONG: u64 = 64 << 20;
 ///
 /// # Errors
 /// As [`read_file`], or a task has no thread.
-pub fn read_file_for(path: &Path, (view, named): (&View, &[(String, String)]), long: u64) -> Result<Recording, String> {
+pub fn read_file_for(path: &Path, (view, named): (&View, &[Named]), long: u64) -> Result<Recording, String> {
     if std::fs::metadata(path).map_err(|error| error.to_string())?.len() <= long {
         return read_file(path);
     }
     let names = read_keeping(open(path)?, Keep::Nothing)?;
-    let threads = translate::threads(&names, view, named).map_err(|error| error.to_string())?;
+    let threads = matching::threads(&names, view, named).map_err(|error| error.to_string())?;
     let mut recording = read_keeping(open(path)?, Keep::Some(Box::new(Kept::of(threads))))?;
     recording
         .notes

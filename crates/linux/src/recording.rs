@@ -63,6 +63,8 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// Every name that a thread had.
     pub names: BTreeMap<Thread, BTreeSet<String>>,
+    /// The group (process) of each thread of which the trace tells it, by the number of the group's first thread.
+    pub groups: BTreeMap<Thread, Thread>,
     /// Events of other kinds.
     pub passed_over: u64,
     /// Lines or records that are no events.

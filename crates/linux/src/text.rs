@@ -98,6 +98,9 @@ fn read_line(line: &str, newest: Instant, recording: &mut Recording) -> Option<(
         recording.unread += 1;
         return None;
     };
+    if let Some((thread, Some(group))) = who.filter(|(thread, _)| *thread != Thread::IDLE) {
+        recording.groups.insert(thread, group);
+    }
     let known = match event {
         "sched_switch" => switch(fields).map(|((from, from_name), state, (to, to_name))| {
             recording.name(from, from_name);
@@ -109,7 +112,7 @@ fn read_line(line: &str, newest: Instant, recording: &mut Recording) -> Option<(
             recording.push(time, cpu, EventKind::Wakeup(thread));
         }),
         "print" | "tracing_mark_write" if begins_job(fields) => {
-            who.map(|thread| recording.push(time, cpu, EventKind::Begin(thread)))
+            who.map(|(thread, _)| recording.push(time, cpu, EventKind::Begin(thread)))
         }
         _ => {
             recording.passed_over += 1;
@@ -133,7 +136,7 @@ fn lost(text: &str) -> Option<u16> {
 
 /// What stands before an event's fields.
 struct Head<'t> {
-    who: Option<Thread>,
+    who: Option<(Thread, Option<Thread>)>,
     cpu: u16,
     time: Instant,
     event: &'t str,
@@ -178,13 +181,20 @@ fn seconds(text: &str) -> Option<Instant> {
     whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(Instant::from_nanos)
 }
 
-/// Who was on the processor: `name-812`, `name-812 (810)`, `name 812` or `name 810/812`.
-fn emitter(text: &str) -> Option<Thread> {
+/// Who was on the processor, and of which group: `name-812`, `name-812 (810)`, `name 812` or `name 810/812`.
+fn emitter(text: &str) -> Option<(Thread, Option<Thread>)> {
     let text = text.trim_end();
-    let text =
-        text.strip_suffix(')').and_then(|text| text.rsplit_once('(')).map_or(text, |(before, _)| before.trim_end());
+    let behind = text.strip_suffix(')').and_then(|text| text.rsplit_once('('));
+    let text = behind.map_or(text, |(before, _)| before.trim_end());
     let before = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    text[before.len()..].parse().ok().map(Thread)
+    let thread = text[before.len()..].parse().ok().map(Thread)?;
+    let group = match behind {
+        Some((_, group)) => group.trim(),
+        None => before
+            .strip_suffix('/')
+            .map_or("", |rest| &rest[rest.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]),
+    };
+    Some((thread, group.parse().ok().map(Thread)))
 }
 
 type Named<'t> = (Thread, &'t str);

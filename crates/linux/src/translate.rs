@@ -1,6 +1,7 @@
 //! From a recording to a trace of ours, with the view that it is to be read against.
 
 use crate::jobs::{self, Entry, Step, StepKind};
+use crate::matching::{self, Named};
 use crate::others::{self, ARRIVAL};
 use crate::phase::{self, Grid};
 use crate::recording::{EventKind, PrevState, Recording, Thread};
@@ -52,14 +53,14 @@ impl fmt::Display for TranslateError {
 
 impl std::error::Error for TranslateError {}
 
-/// Reads a recording as a run of the system. `named` says which thread a task is, by the thread's name or number, where that is not the
-/// task's own name.
+/// Reads a recording as a run of the system. `named` says which thread a task is where that is not called like it; of two for
+/// one task the first counts.
 ///
 /// # Errors
 /// The system has what Linux cannot have, a task has no thread, or a thread keeps to no period.
-pub fn translate(recording: &Recording, view: &View, named: &[(String, String)]) -> Result<Translated, TranslateError> {
+pub fn translate(recording: &Recording, view: &View, named: &[Named]) -> Result<Translated, TranslateError> {
     supported(view)?;
-    let threads = threads(recording, view, named)?;
+    let threads = matching::threads(recording, view, named)?;
     let first = recording.events.first().map_or(Instant::ZERO, |event| event.time);
     let zero = Instant::from_nanos(first.as_nanos().saturating_sub(BEFORE.as_nanos()));
     let last = recording.events.last().map_or(Instant::ZERO, |event| event.time);
@@ -102,6 +103,14 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
 
     let mut view = View { tree: None, changes: None, duration: end.since(Instant::ZERO), ..view.clone() };
     let mut notes = Vec::new();
+    let unrecorded: Vec<u16> = (0..view.cores as u16).filter(|cpu| !recording.cpus().contains(cpu)).collect();
+    if !unrecorded.is_empty() {
+        let cores: Vec<String> = unrecorded.iter().map(u16::to_string).collect();
+        notes.push(format!(
+            "core {} has no event in the trace: what may have run there is not judged, nor is it known how much of the cores others took",
+            cores.join(", ")
+        ));
+    }
     let mut entries = Vec::new();
     for (n, (task, steps)) in view.tasks.iter_mut().zip(&steps).enumerate() {
         let thread = threads[n];
@@ -110,7 +119,10 @@ pub fn translate(recording: &Recording, view: &View, named: &[(String, String)])
             let text = format!("task {} would have more than {MOST_JOBS} jobs in {end}; cut the trace", task.name);
             return Err(TranslateError::Events(text));
         }
-        let life = jobs::of(TaskId(n as u16), grid, steps, end);
+        let mut life = jobs::of(TaskId(n as u16), grid, steps, end);
+        if task.core.map_or(!unrecorded.is_empty(), |core| unrecorded.contains(&(core.0.into()))) {
+            jobs::unrecorded(&mut life);
+        }
         let Some(first) = life.first else {
             let text = format!("thread {} never begins a period of task {} in the trace", thread.0, task.name);
             return Err(TranslateError::Events(text));
@@ -182,79 +194,6 @@ fn supported(view: &View) -> Result<(), TranslateError> {
             "the file has {what}, of which Linux's events do not tell; leave them out of the file that judges"
         )),
         None => Ok(()),
-    }
-}
-
-/// The thread of each task.
-pub(crate) fn threads(
-    recording: &Recording,
-    view: &View,
-    named: &[(String, String)],
-) -> Result<Vec<Thread>, TranslateError> {
-    if let Some((task, _)) = named.iter().find(|(task, _)| view.tasks.iter().all(|it| it.name != *task)) {
-        return Err(TranslateError::Thread(format!("there is no task {task:?}; name one of the system file")));
-    }
-    let mut found: Vec<Thread> = Vec::new();
-    for task in &view.tasks {
-        let wanted = named.iter().find(|(name, _)| *name == task.name).map(|(_, wanted)| wanted.as_str());
-        let thread = thread(recording, &task.name, wanted)?;
-        if let Some(other) = found.iter().position(|it| *it == thread) {
-            let other = &view.tasks[other].name;
-            return Err(TranslateError::Thread(format!(
-                "thread {} is both task {other} and task {}",
-                thread.0, task.name
-            )));
-        }
-        found.push(thread);
-    }
-    Ok(found)
-}
-
-/// Linux keeps this many bytes of a thread's name.
-const NAME_BYTES: usize = 15;
-
-fn thread(recording: &Recording, task: &str, wanted: Option<&str>) -> Result<Thread, TranslateError> {
-    if let Some(number) = wanted.and_then(|wanted| wanted.parse().ok()).map(Thread) {
-        if recording.names.contains_key(&number) {
-            return Ok(number);
-        }
-    }
-    let name = wanted.unwrap_or(task);
-    let cut = (0..=NAME_BYTES.min(name.len())).rev().find(|n| name.is_char_boundary(*n)).unwrap_or(0);
-    let name = &name[..cut];
-    let called = |same: &dyn Fn(&str) -> bool| -> Vec<Thread> {
-        let threads = recording.names.iter();
-        threads.filter(|(_, names)| names.iter().any(|name| same(name))).map(|(thread, _)| *thread).collect()
-    };
-    let mut all = called(&|other| other == name);
-    if all.is_empty() {
-        // rt-app numbers the threads of a task.
-        all = called(&|other| {
-            other.rsplit_once('-').is_some_and(|(before, number)| {
-                before == name && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-            })
-        });
-    }
-    match all[..] {
-        [one] => Ok(one),
-        [] => {
-            let mut names: Vec<&str> = recording.names.values().flatten().map(String::as_str).collect();
-            names.sort_unstable();
-            names.dedup();
-            let more = if names.len() > 20 { " …" } else { "" };
-            names.truncate(20);
-            Err(TranslateError::Thread(format!(
-                "no thread is called {name:?}; say which one task {task} is with --thread {task}=NAME. There are: {}{more}",
-                names.join(", ")
-            )))
-        }
-        _ => {
-            let numbers: Vec<String> = all.iter().map(|thread| thread.0.to_string()).collect();
-            Err(TranslateError::Thread(format!(
-                "the threads {} are called {name:?}; say which one task {task} is with --thread {task}=NUMBER",
-                numbers.join(", ")
-            )))
-        }
     }
 }
 

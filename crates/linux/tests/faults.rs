@@ -4,7 +4,7 @@ mod common;
 
 use common::View;
 use std::fmt::Write;
-use tactus_linux::{read_text, translate, TranslateError, Translated};
+use tactus_linux::{read_text, translate, Translated};
 use tactus_time::Duration;
 use tactus_trace::{judge, Summary, Verdict, What};
 
@@ -217,32 +217,4 @@ fn a_wait_for_the_kernel_or_for_another_thread_is_within_a_job() {
         assert_eq!(summary.headline(), "every promise held");
         assert_eq!(summary.tasks[0].response.map(|it| it.max), Some(Duration::from_micros(4_010)));
     }
-}
-
-#[test]
-fn threads_that_cannot_be_matched_are_said_with_what_there_is() {
-    let mut machine = Machine::default();
-    machine.jobs(0..3);
-    let recording = read_text(machine.text().as_bytes()).expect("a trace");
-    let of = |task: &str, named: &[(String, String)]| {
-        translate(&recording, &View::of(vec![(task.into(), 10_000_000)]).0, named)
-    };
-    let why = of("brake", &[]).expect_err("no such thread").to_string();
-    assert!(
-        why.contains(
-            "no thread is called \"brake\"; say which one task brake is with --thread brake=NAME. There are: control"
-        ),
-        "{why}"
-    );
-    for name in ["control", "7"] {
-        assert!(of("brake", &[("brake".into(), name.into())]).is_ok(), "{name}");
-    }
-    assert!(matches!(of("control", &[("steer".into(), "7".into())]), Err(TranslateError::Thread(_))));
-    let mut machine = Machine::default();
-    machine.jobs(0..3);
-    machine.put(0, 40_000, "sched_wakeup: comm=control pid=70 prio=9 target_cpu=000".into());
-    let recording = read_text(machine.text().as_bytes()).expect("a trace");
-    let why =
-        translate(&recording, &View::of(vec![("control".into(), 10_000_000)]).0, &[]).expect_err("two").to_string();
-    assert!(why.contains("the threads 7, 70 are called \"control\""), "{why}");
 }

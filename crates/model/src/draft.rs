@@ -95,6 +95,7 @@ pub(crate) struct Draft {
     pub components: Vec<DraftComponent>,
     pub platform: DraftPlatform,
     pub disks: Vec<DraftDisk>,
+    pub linux: Vec<DraftLinux>,
     pub sandboxes: Vec<DraftSandbox>,
     pub mailboxes: Vec<DraftMailbox>,
     /// A sandbox may interrupt the cores of others.
@@ -111,6 +112,14 @@ pub(crate) struct DraftSandbox {
     pub restarts: Given<u64>,
     /// What runs in it.
     pub content: Draft,
+}
+
+/// Which thread a task is on Linux.
+pub(crate) struct DraftLinux {
+    /// The task's name, which is the key.
+    pub task: At<String>,
+    pub name: Given<String>,
+    pub group: Given<String>,
 }
 
 /// A mailbox between two sandboxes.

@@ -77,6 +77,8 @@ fn of_whole(system: &System) -> Features {
         duration: _,
         seed: _,
         notes: _,
+        // By which traces of another system are read.
+        linux: _,
         // Tasks that release or tell each other.
         chains: _,
     } = system;

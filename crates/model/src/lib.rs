@@ -55,9 +55,9 @@ pub use platform::{Buffer, Device, DeviceKind, MemoryTimes, Platform, Restart, R
 pub use problem::{Complaint, Location, Problem, Problems};
 pub use sandbox::{Sandbox, Sandboxes, SystemFile, MOST_SANDBOXES, SANDBOX_MEMORY};
 pub use system::{
-    Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, Load, LoadKind, Machine,
-    Migration, Mixed, Part, Partition, Partitions, Policy, Processor, Resource, Schedulers, Scheduling, Section,
-    Server, Service, ServiceClient, Slot, System, Task, TaskPlacement, Values, Wait,
+    Action, Body, Chain, Change, Component, Criticality, Demand, Grant, Health, HealthAction, LinuxThread, Load,
+    LoadKind, Machine, Migration, Mixed, Part, Partition, Partitions, Policy, Processor, Resource, Schedulers,
+    Scheduling, Section, Server, Service, ServiceClient, Slot, System, Task, TaskPlacement, Values, Wait,
 };
 pub use tactus_record::RequestOrder;
 pub use tactus_task::{

@@ -9,7 +9,7 @@ fn page() -> String {
 }
 
 /// Each part of the page, and tables in which every key and every name of a list is unknown, so that the complaints tell the known ones.
-const PARTS: [(&str, &str); 25] = [
+const PARTS: [(&str, &str); 26] = [
     ("[system]", "[system]\nzzz = 1"),
     ("[policy]", "[policy]\nzzz = 1\nschedulers = 'zzz'\nswitches = [{ zzz = 1 }]"),
     ("[machine]", "[machine]\nzzz = 1\ninter-core = 'zzz'"),
@@ -44,6 +44,7 @@ const PARTS: [(&str, &str); 25] = [
         "[[disk]]",
         "[[disk]]\nzzz = 1\ndrive = 'zzz'\nqueue = 'zzz'\nmap = 'zzz'\nfaults = { zzz = 1 }\n[[disk.client]]\nzzz = 1",
     ),
+    ("[linux]", "[linux]\nzzz = { zzz = 1 }"),
 ];
 
 /// The part of the page with this head, up to the next one.

@@ -165,6 +165,7 @@ fn at_a_level_every_job_takes_the_time_of_that_level() {
         scheduling: tactus_model::Scheduling::default(),
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
+        linux: Vec::new(),
         monitors: Vec::new(),
         notes: Vec::new(),
     };

@@ -310,6 +310,8 @@ pub enum Untold {
     NotWoken = 2,
     /// Its thread left its periods: it was woken, and began another job, elsewhere.
     Shifted = 3,
+    /// A core on which it may have run was not recorded.
+    NotRecorded = 4,
 }
 
 impl Untold {
@@ -320,6 +322,7 @@ impl Untold {
             1 => Untold::Lost,
             2 => Untold::NotWoken,
             3 => Untold::Shifted,
+            4 => Untold::NotRecorded,
             _ => return None,
         })
     }

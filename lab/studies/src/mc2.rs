@@ -101,6 +101,7 @@ fn system(name: String, cores: usize, seed: u64, duration: Duration, enforce: bo
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
+        linux: Vec::new(),
         notes: Vec::new(),
     }
 }

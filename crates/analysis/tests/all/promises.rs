@@ -120,6 +120,7 @@ fn system(policy: Policy, cores: usize, tasks: Vec<Task>, duration: Duration) ->
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
+        linux: Vec::new(),
         notes: Vec::new(),
     }
 }

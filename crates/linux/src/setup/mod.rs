@@ -85,7 +85,7 @@ pub fn setup(system: &System, name: &str) -> Result<Setup, Vec<Refusal>> {
         .map(|(task, class)| {
             let own = |set: &&CoreSet| task.core.is_some_and(|core| set.contains(core));
             let cores = queues.iter().find(own).copied().unwrap_or(CoreSet::first(system.cores));
-            ThreadSetup { name: task.name.clone(), class, cores }
+            ThreadSetup { name: thread_name(system, &task.name).into(), class, cores }
         })
         .collect();
     let deadline = order.basis() == OrderBasis::Deadline;
@@ -264,9 +264,23 @@ fn supported(system: &System, out: &mut Out) {
 
 /// A thread is known by its name, of which Linux keeps the beginning.
 fn names(system: &System, out: &mut Out) {
+    for thread in &system.linux {
+        let task = &system.tasks[thread.task.index()].name;
+        let number = thread.name.as_ref().is_some_and(|name| name.parse::<u32>().is_ok());
+        if thread.group.is_some() || number {
+            let what = format!(
+                "[linux] {task}: it is known by a number or by its process, which Linux gives when they start, and rt-app's threads are all \
+                 of one"
+            );
+            out.refuse(what, "name the thread alone, or leave the line out of the file that runs there");
+        } else if thread.name.as_ref().is_some_and(|name| name.contains(['"', '\\'])) {
+            out.refuse(format!("[linux] {task}: rt-app takes no such name"), "leave out quotes and backslashes");
+        }
+    }
     let mut known: BTreeMap<&str, &str> = BTreeMap::new();
     for task in &system.tasks {
-        let short = task.name.get(..NAME_BYTES).unwrap_or(&task.name);
+        let name = thread_name(system, &task.name);
+        let short = name.get(..NAME_BYTES).unwrap_or(name);
         if let Some(other) = known.insert(short, &task.name) {
             out.refuse(
                 format!(
@@ -277,6 +291,12 @@ fn names(system: &System, out: &mut Out) {
             );
         }
     }
+}
+
+/// What the thread of a task is called: as the file says, or like the task.
+pub(super) fn thread_name<'s>(system: &'s System, task: &'s str) -> &'s str {
+    let own = system.linux.iter().find(|it| system.tasks[it.task.index()].name == task);
+    own.and_then(|it| it.name.as_deref()).unwrap_or(task)
 }
 
 /// The class of each thread.

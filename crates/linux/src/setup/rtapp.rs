@@ -1,6 +1,6 @@
 //! rt-app's JSON of a system, in the words of version 1.0.
 
-use super::{Class, Out, ThreadSetup};
+use super::{thread_name, Class, Out, ThreadSetup};
 use std::fmt::Write;
 use tactus_model::{Demand, System};
 use tactus_task::Release;
@@ -123,7 +123,7 @@ fn events(system: &System, n: usize, length: Duration, out: &mut Out) -> Vec<Str
     let mut all = Vec::new();
     let place = scheduling.places.get(n).copied().unwrap_or_default();
     if let Release::After(..) = place.release {
-        all.push(format!("\"suspend\" : \"{}\"", task.name));
+        all.push(format!("\"suspend\" : \"{}\"", thread_name(system, &task.name)));
     }
     let (mut done, mut number) = (Duration::ZERO, 0);
     // Keys of one object must differ; rt-app looks at their beginnings.
@@ -151,7 +151,7 @@ fn events(system: &System, n: usize, length: Duration, out: &mut Out) -> Vec<Str
     }
     for (other, placement) in scheduling.places.iter().enumerate() {
         if matches!(placement.release, Release::After(before, _) if before.index() == n) {
-            all.push(format!("\"resume{other}\" : \"{}\"", system.tasks[other].name));
+            all.push(format!("\"resume{other}\" : \"{}\"", thread_name(system, &system.tasks[other].name)));
         }
     }
     if !matches!(place.release, Release::After(..)) {

@@ -10,6 +10,7 @@ mod health;
 mod image;
 mod impossible;
 mod late;
+mod linux;
 mod mailbox;
 mod misses;
 mod monitor;
@@ -126,6 +127,7 @@ pub(crate) fn system(mut draft: Draft, source: &Path, out: &mut Collector) -> Op
         loads,
         platform,
         disks,
+        linux: linux::check(&draft, out),
         monitors,
         notes,
     };

@@ -7,6 +7,7 @@ mod colours;
 mod component;
 mod disk;
 mod keys;
+mod linux;
 mod mailbox;
 mod monitor;
 pub(crate) mod network;
@@ -32,7 +33,7 @@ use keys::{Reader, Section};
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
-const TOP: [&str; 25] = [
+const TOP: [&str; 26] = [
     "system",
     "policy",
     "machine",
@@ -58,6 +59,7 @@ const TOP: [&str; 25] = [
     "device",
     "disk",
     "monitor",
+    "linux",
 ];
 const SYSTEM: [&str; 7] = ["name", "cores", "memory", "duration", "seed", "root", "pool"];
 const MACHINE: [&str; 11] = [
@@ -205,6 +207,7 @@ fn read_content<'a>(top: &Section<'a>, reader: &mut Reader<'_>, draft: &mut Draf
     for (i, value) in each(top, reader, "disk").into_iter().enumerate() {
         draft.disks.extend(disk::read(value, i, reader));
     }
+    draft.linux = top.get("linux").map(|value| linux::read(value, reader)).unwrap_or_default();
 }
 
 fn read_system(section: &Section<'_>, reader: &mut Reader<'_>, draft: &mut Draft) {

@@ -3,7 +3,7 @@
 use super::keys::{shorten, Reader, Section, Value};
 use crate::draft::DraftSandbox;
 
-const SANDBOX: [&str; 26] = [
+const SANDBOX: [&str; 27] = [
     "name",
     "cores",
     "memory",
@@ -30,9 +30,10 @@ const SANDBOX: [&str; 26] = [
     "buffer",
     "device",
     "disk",
+    "linux",
 ];
 /// What goes with no sandboxes, in one or beside them, and why.
-const REFUSED: [(&str, &str); 10] = [
+const REFUSED: [(&str, &str); 11] = [
     ("slot", COME_AND_GO),
     ("load", COME_AND_GO),
     ("unload", COME_AND_GO),
@@ -43,6 +44,7 @@ const REFUSED: [(&str, &str); 10] = [
     ("buffer", "buffers are for devices, and a sandbox has none"),
     ("device", "a sandbox has no devices: what they write to memory by themselves is not held back"),
     ("disk", "a disk's requests are judged in files without sandboxes"),
+    ("linux", "Linux has no sandboxes"),
 ];
 const COME_AND_GO: &str = "programs do not come and go in sandboxes";
 /// What stands beside sandboxes. Everything else belongs into one of them, or goes with none.

@@ -3,6 +3,7 @@
 
 mod chain;
 mod change;
+mod linux;
 mod partition;
 mod processor;
 mod resource;
@@ -13,6 +14,7 @@ mod wait;
 
 pub use chain::Chain;
 pub use change::{Action, Change, Part, Values};
+pub use linux::LinuxThread;
 pub use partition::{Criticality, Health, HealthAction, Partition, Partitions};
 pub use processor::Processor;
 pub use resource::{Resource, Section};
@@ -71,6 +73,8 @@ pub struct System {
     pub platform: Platform,
     /// Disks, in file order.
     pub disks: Vec<Disk>,
+    /// Which threads tasks are on Linux, where the file says so.
+    pub linux: Vec<LinuxThread>,
     /// The monitors, in file order. Each has been built once and found to fit.
     pub monitors: Vec<tactus_monitor::Monitor>,
     /// What a person should know about how the file was taken, one sentence each: what was ignored, what was assumed.

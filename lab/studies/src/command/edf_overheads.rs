@@ -153,6 +153,7 @@ fn system(n: usize, cores: usize, spread: Migration, seed: u64, duration: Durati
         platform: tactus_model::Platform::default(),
         disks: Vec::new(),
         monitors: Vec::new(),
+        linux: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ use crate::Case;
 mod caches;
 mod channels;
 mod disks;
+mod linux;
 mod partitions;
 mod releases;
 mod rt_app;
@@ -19,6 +20,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
         servers::CASES,
         releases::CASES,
         disks::CASES,
+        linux::CASES,
         partitions::CASES,
         channels::CASES,
         caches::CASES,
