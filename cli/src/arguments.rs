@@ -493,7 +493,7 @@ pub struct Judge {
     /// The system file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The trace: a trace.dat, or text
+    /// The trace: a trace.dat, a Perfetto trace, text, or a folder of st-*.bin
     #[arg(long, value_name = "TRACE")]
     pub linux: PathBuf,
     /// Which thread a task is, where it is not called like it: its name or its number, once for each task
