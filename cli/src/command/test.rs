@@ -11,8 +11,10 @@ mod tools;
 
 use crate::arguments::{Test, TestKind};
 use std::env;
-use std::path::Path;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Instant;
 use tactus_machine::emulator::Emulator;
 use tactus_machine::failure::{Failure, Outcome};
@@ -21,6 +23,7 @@ use tactus_machine::toolchain::Toolchain;
 use tactus_machine::watch::tail;
 use tactus_model::Processor;
 use tactus_terminal::lines;
+use tactus_terminal::progress::Wait;
 use tools::Tools;
 
 /// How many test programs are named with their time.
@@ -134,16 +137,32 @@ impl Count {
     }
 }
 
-/// Runs the tests.
+/// What all steps have in common.
+struct Round {
+    root: PathBuf,
+    /// The folder of builds.
+    target: String,
+    own: Tools,
+    linting: Tools,
+}
+
+/// What came of steps.
+#[derive(Default)]
+struct Results {
+    count: Count,
+    /// Test programs with how long each took, s.
+    slow: Vec<(f64, String)>,
+}
+
+/// Runs the tests: two rows of steps side by side, since each row alone leaves processors idle where a test program has one thread, and
+/// where a compiler waits for one crate.
 pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let root = place::root()?;
     let own = Tools::own();
     let linting = arguments.lints_by.as_deref().map_or_else(|| Ok(own.clone()), Tools::of)?;
-    let wanted = |kind| arguments.only.is_none_or(|only| only == kind) && !arguments.without.contains(&kind);
-    let (mut count, mut slow) = (Count::default(), Vec::new());
+    let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
 
     // A build of its own for each checker, beside the ordinary one.
-    let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| root.join("target").display().to_string());
     let [loom, shuttle] = ["loom", "shuttle"].map(|name| format!("{target}/{name}"));
     // What the documentation needs of libraries is what the lints before have checked, if it is asked of the same compiler.
     let driver = own.linting_compiler();
@@ -154,7 +173,7 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
     let of_loom = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &*loom), UNITS, DEBUG];
     let of_shuttle = [("RUSTFLAGS", "--cfg shuttle"), ("CARGO_TARGET_DIR", &*shuttle), UNITS, DEBUG, CARELESS];
     let (main, lab) = (".", "lab");
-    let steps: [Step; 17] = [
+    let of_the_system: [Step; 8] = [
         (TestKind::Format, "format", main, &["fmt", "--all", "--check"], &[]),
         (TestKind::Lints, "lints", main, &["clippy", "--all-targets"], &[]),
         (TestKind::Lints, "lints, scenarios", main, &SCENARIO_LINTS, &[]),
@@ -162,67 +181,96 @@ pub fn test(arguments: &Test) -> Result<Outcome, Failure> {
         (TestKind::Lints, "lints, with a heap", main, &HEAP_LINTS, &[]),
         (TestKind::Unit, "unit", main, &["test", "--no-fail-fast"], &[]),
         (TestKind::Docs, "docs", main, &["doc", "--quiet", "--no-deps"], &documenting),
-        (TestKind::Models, "models, loom", main, &LOOM, &of_loom),
         // Optimised, so that what the front door has built is not built again.
         (TestKind::Scenarios, "scenarios", main, &SCENARIOS, &[]),
+    ];
+    // What is optimised comes first, since the other row begins with what is not: two builds in one folder wait for each other.
+    let beside: [Step; 9] = [
         (TestKind::Lab, "lab, format", lab, &["fmt", "--check"], &[]),
-        (TestKind::Lab, "lab, lints", lab, &["clippy", "--workspace", "--all-targets"], &[]),
         // Optimised, as command and scenarios are: most of its libraries are compiled once for all three.
         (TestKind::Lab, "lab, unit", lab, &["test", "--release", "--no-fail-fast"], &[]),
-        (TestKind::Lab, "lab, docs", lab, &["doc", "--quiet", "--no-deps"], &documenting),
-        (TestKind::Lab, "lab, models, loom", lab, &LAB_LOOM, &of_loom),
-        (TestKind::Lab, "lab, models, shuttle", lab, &LAB_SHUTTLE, &of_shuttle),
         (TestKind::Lab, "lab, command", lab, &["build", "--release", "-p", "tactus-lab"], &[]),
         (TestKind::Lab, "lab, scenarios", lab, &LAB_SCENARIOS, &[]),
+        (TestKind::Models, "models, loom", main, &LOOM, &of_loom),
+        (TestKind::Lab, "lab, models, loom", lab, &LAB_LOOM, &of_loom),
+        (TestKind::Lab, "lab, models, shuttle", lab, &LAB_SHUTTLE, &of_shuttle),
+        (TestKind::Lab, "lab, lints", lab, &["clippy", "--workspace", "--all-targets"], &[]),
+        (TestKind::Lab, "lab, docs", lab, &["doc", "--quiet", "--no-deps"], &documenting),
     ];
-    for (kind, name, workspace, words, variables) in steps {
-        if !wanted(kind) {
-            continue;
+    let wanted = |kind| arguments.only.is_none_or(|only| only == kind) && !arguments.without.contains(&kind);
+    let round = Round { root, target, own, linting };
+    let row = |steps: &[Step]| {
+        let mut results = Results::default();
+        for step in steps.iter().filter(|step| wanted(step.0)) {
+            round.step_of_cargo(step, &mut results)?;
         }
-        // fmt and clippy are parts that a toolchain may come without; the others are not.
-        let parts = matches!(words[0], "fmt" | "clippy");
-        let tools = if parts { &linting } else { &own };
-        if parts && !tools.has_part(words[0]) {
-            let none = format!("this toolchain has no cargo {}; --lints-by names another one's folder", words[0]);
-            count.skipped += left_out(name, &none);
-            continue;
-        }
-        if words.contains(&BARE) && !tools.has_compiled_core() {
-            count.skipped += left_out(name, "this toolchain has no compiled `core` for the bare machine");
-            continue;
-        }
-        let mut command = tools.cargo();
-        command.args(words).current_dir(root.join(workspace)).envs(variables.iter().copied());
-        if workspace == lab && !variables.iter().any(|(name, _)| *name == "CARGO_TARGET_DIR") {
-            command.env("CARGO_TARGET_DIR", &target);
-        }
-        if let (TestKind::Scenarios, Some(why)) = (kind, lacks(Processor::Arm)) {
-            command.args(["--", "--skip", Processor::Arm.name()]);
-            count.skipped += left_out(&format!("{name}, {}", Processor::Arm.name()), &why);
-        }
-        if matches!(kind, TestKind::Scenarios | TestKind::Lab) {
-            command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
-        }
-        let counts = words[0] == "test";
-        count.add(step(name, command, counts, &mut slow)?);
-    }
-    if wanted(TestKind::Python) {
-        match python::prepare(&Path::new(&target).join("python-tools")) {
-            Err(missing) => count.skipped += left_out("python", &format!("{missing}; see docs/python.md")),
-            Ok(python) => {
-                let mut command = Command::new(python.program);
-                command.arg(root.join("python/check.py")).arg(format!("{target}/python"));
-                command.current_dir(&root).env("PATH", python.path);
-                count.add(step("python", command, false, &mut slow)?);
+        Ok::<Results, Failure>(results)
+    };
+    let (one, other) = thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            let mut results = row(&beside)?;
+            if wanted(TestKind::Python) {
+                round.step_of_python(&mut results)?;
             }
-        }
-    }
+            Ok(results)
+        });
+        (row(&of_the_system), beside.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let (Results { mut count, mut slow }, other) = (one?, other?);
+    count.add(other.count);
+    slow.extend(other.slow);
     slow.sort_by(|a: &(f64, String), b| b.0.total_cmp(&a.0));
     for (n, (seconds, program)) in slow.iter().take(SLOWEST).enumerate() {
         lines::line(if n == 0 { "slowest" } else { "" }, format!("{seconds:6.1} s   {program}"));
     }
     lines::put(&format!("{} passed, {} failed, {} skipped\n", count.passed, count.failed, count.skipped));
     Ok(Outcome::held_if(count.failed == 0))
+}
+
+impl Round {
+    fn step_of_cargo(
+        &self,
+        &(kind, name, workspace, words, variables): &Step,
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        // fmt and clippy are parts that a toolchain may come without; the others are not.
+        let parts = matches!(words[0], "fmt" | "clippy");
+        let tools = if parts { &self.linting } else { &self.own };
+        if parts && !tools.has_part(words[0]) {
+            let none = format!("this toolchain has no cargo {}; --lints-by names another one's folder", words[0]);
+            results.count.skipped += left_out(name, &none);
+            return Ok(());
+        }
+        if words.contains(&BARE) && !tools.has_compiled_core() {
+            results.count.skipped += left_out(name, "this toolchain has no compiled `core` for the bare machine");
+            return Ok(());
+        }
+        let mut command = tools.cargo();
+        command.args(words).current_dir(self.root.join(workspace)).envs(variables.iter().copied());
+        if workspace != "." && !variables.iter().any(|(name, _)| *name == "CARGO_TARGET_DIR") {
+            command.env("CARGO_TARGET_DIR", &self.target);
+        }
+        if let (TestKind::Scenarios, Some(why)) = (kind, lacks(Processor::Arm)) {
+            command.args(["--", "--skip", Processor::Arm.name()]);
+            results.count.skipped += left_out(&format!("{name}, {}", Processor::Arm.name()), &why);
+        }
+        if matches!(kind, TestKind::Scenarios | TestKind::Lab) {
+            command.env("TACTUS_BIN", env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?);
+        }
+        step(name, command, words[0] == "test", results)
+    }
+    fn step_of_python(&self, results: &mut Results) -> Result<(), Failure> {
+        match python::prepare(&Path::new(&self.target).join("python-tools")) {
+            Err(missing) => results.count.skipped += left_out("python", &format!("{missing}; see docs/python.md")),
+            Ok(python) => {
+                let mut command = Command::new(python.program);
+                command.arg(self.root.join("python/check.py")).arg(format!("{}/python", self.target));
+                command.current_dir(&self.root).env("PATH", python.path);
+                step("python", command, false, results)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What this computer lacks to boot systems on the processor.
@@ -238,19 +286,19 @@ fn left_out(name: &str, why: &str) -> u64 {
     1
 }
 
-/// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said, and its test programs are
-/// added to `slow` with their times.
-fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, String)>) -> Result<Count, Failure> {
-    let (begin, used) = (Instant::now(), cost::of_children());
-    let progress = tactus_terminal::progress::Wait::new(name, "");
-    let output = command.stdin(Stdio::null()).output().map_err(|error| {
+/// Does one step and tells how it went. With `counts`, the tests that it ran are read from what it said.
+fn step(name: &str, mut command: Command, counts: bool, results: &mut Results) -> Result<(), Failure> {
+    let begin = Instant::now();
+    let progress = Wait::new(name, "");
+    let ran = cost::run(command.stdin(Stdio::null())).map_err(|error| {
         Failure::Machine(format!("{} does not start: {error}", Path::new(command.get_program()).display()))
-    })?;
+    });
     progress.end();
+    let (output, processor) = ran?;
     let said = String::from_utf8_lossy(&output.stdout);
     let good = output.status.success() && warnings(&String::from_utf8_lossy(&output.stderr)) == 0;
     if counts {
-        slow.extend(cost::programs(&said, &String::from_utf8_lossy(&output.stderr)));
+        results.slow.extend(cost::programs(&said, &String::from_utf8_lossy(&output.stderr)));
     }
     let mut count = if counts { count_tests(&said) } else { Count::default() };
     // A step that does not count by itself, or that failed outside of a test (it did not compile), is one.
@@ -258,21 +306,25 @@ fn step(name: &str, mut command: Command, counts: bool, slow: &mut Vec<(f64, Str
         count.add(Count::of(good));
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let processor = cost::of_children().saturating_sub(used).as_secs_f64();
+    let processor = processor.as_secs_f64();
     let result = match (good, counts) {
         (true, true) => lines::good(format!("{} passed", lines::grouped(count.passed))),
         (true, false) => lines::good("passed"),
         (false, true) => lines::bad(format!("{} passed, {} failed", count.passed, count.failed)),
         (false, false) => lines::bad("failed"),
     };
-    lines::line("test", format!("{name:<24} {seconds:6.1} s   {processor:6.1} s of processor   {result}"));
+    let mut text =
+        lines::keyed("test", format!("{name:<24} {seconds:6.1} s   {processor:6.1} s of processor   {result}"));
     if !good {
         let words = String::from_utf8_lossy(&output.stderr);
         let (words, shown) =
             if counts { (complaints(&words), failures(&said)) } else { (words.into_owned(), tail(&said, TAIL_LINES)) };
-        lines::put(&format!("{}\n{shown}\n", tail(&words, TAIL_LINES)));
+        text.push_str(&format!("{}\n{shown}\n", tail(&words, TAIL_LINES)));
     }
-    Ok(count)
+    // At once: another row of steps speaks too.
+    lines::put(&text);
+    results.count.add(count);
+    Ok(())
 }
 
 /// How many of the things that cargo compiled have warnings: `warning: `tactus-sim` (lib) generated 2 warnings`. Told to be quiet, it does not

@@ -1,19 +1,45 @@
 //! What the tests cost: processor time of a step, and which test programs took longest.
 
-use std::fs;
+use rustix::io::Errno;
+use rustix::process::{waitid, Pid, WaitId, WaitIdOptions};
+use std::io::{self, Read};
+use std::panic::resume_unwind;
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use std::{fs, thread};
 
-/// Processor time of all children that have ended and were waited for, theirs included; zero if the system does not tell.
-pub fn of_children() -> Duration {
-    fs::read_to_string("/proc/self/stat").ok().and_then(|line| children(&line)).unwrap_or_default()
+/// Runs the command to its end: what it said, and the processor time that it and all its children took; zero if the system does not tell.
+pub fn run(command: &mut Command) -> io::Result<(Output, Duration)> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let id = child.id();
+    let (said, complained) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = thread::scope(|scope| {
+        let complained = scope.spawn(|| all_of(complained));
+        (all_of(said), complained.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    // Its account is open until it is waited for.
+    let process = WaitId::Pid(Pid::from_child(&child));
+    while let Err(Errno::INTR) = waitid(process.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
+    let account = fs::read_to_string(format!("/proc/{id}/stat"));
+    let used = account.ok().and_then(|line| used(&line)).unwrap_or_default();
+    Ok((Output { status: child.wait()?, stdout: stdout?, stderr: stderr? }, used))
 }
 
-/// The 16th and 17th field of a `stat` file (proc(5)) together: hundredths of a second.
-fn children(line: &str) -> Option<Duration> {
+fn all_of(stream: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        stream.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The 14th to the 17th field of a `stat` file (proc(5)) together, hundredths of a second: of the process, and of its children that have
+/// ended and were waited for, theirs included.
+fn used(line: &str) -> Option<Duration> {
     // The second field is a name in brackets, which may hold anything.
-    let mut fields = line[line.rfind(')')? + 1..].split_whitespace().skip(13);
-    let mut next = || fields.next()?.parse::<u64>().ok();
-    Some(Duration::from_millis(10 * (next()? + next()?)))
+    let fields = line[line.rfind(')')? + 1..].split_whitespace().skip(11).take(4);
+    let hundredths: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
+    (hundredths.len() == 4).then(|| Duration::from_millis(10 * hundredths.iter().sum::<u64>()))
 }
 
 /// The test programs of cargo's words with how long each took (s). Cargo names each program before it starts it, on one stream; the
@@ -45,10 +71,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_children_is_behind_a_name_with_brackets() {
-        let line = "7 (a) R b) S 1 7 7 0 -1 4194304 100 0 0 0 1 2 250 50 20 0 1";
-        assert_eq!(children(line), Some(Duration::from_secs(3)));
-        assert_eq!(children("7 (a) S 1"), None);
+    fn the_time_of_a_process_and_its_children_is_behind_a_name_with_brackets() {
+        let line = "7 (a) R b) S 1 7 7 0 -1 4194304 100 0 0 0 1 2 250 47 20 0 1";
+        assert_eq!(used(line), Some(Duration::from_secs(3)));
+        assert_eq!(used("7 (a) S 1"), None);
+    }
+
+    #[test]
+    fn of_two_programs_at_a_time_each_has_its_own_words_and_its_own_time() {
+        let busy = |rounds: u32, word: &str| {
+            let loop_ =
+                format!("i=0; while [ $i -lt {rounds} ]; do i=$((i+1)); done; echo {word}; echo no >&2; exit 3");
+            run(Command::new("sh").args(["-c", &format!("sh -c '{loop_}'; exit $?")])).expect("a shell")
+        };
+        let ((long, much), (short, little)) = thread::scope(|scope| {
+            let long = scope.spawn(|| busy(1_000_000, "long"));
+            let short = busy(1, "short");
+            (long.join().expect("no panic"), short)
+        });
+        assert_eq!((&*long.stdout, &*short.stdout), (&b"long\n"[..], &b"short\n"[..]));
+        assert_eq!((&*long.stderr, long.status.code()), (&b"no\n"[..], Some(3)));
+        assert!(much > 3 * little, "{much:?} and {little:?}");
     }
 
     #[test]
