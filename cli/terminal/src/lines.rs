@@ -48,7 +48,7 @@ pub fn note(key: &str, text: impl Display) {
     let _ = anstream::stderr().lock().write_all(keyed(key, text).as_bytes());
 }
 
-/// One line with its key as [`line`] writes it.
+/// One line with its key as [`line()`] writes it.
 pub fn keyed(key: &str, text: impl Display) -> String {
     let indented = text.to_string().trim_end().replace('\n', &format!("\n{:KEY$}", ""));
     format!("{DIM}{key:<KEY$}{PLAIN}{indented}\n")
