@@ -67,7 +67,7 @@ fn has_its_arrivals(system: &System) -> Result<(), Failure> {
     match system.scheduling.places.iter().enumerate().find_map(sporadic) {
         None => Ok(()),
         Some(n) => Err(Failure::Input(format!(
-            "{}:{}: task {:?} is sporadic or has jitter, and nothing raises it on the machine: name a component with a line like \
+            "{}:{}: task {:?} is sporadic, and nothing raises it on the machine: name a component with a line like \
              raised-by = \"driver\", its device by interrupt = 20, the [[monitor]] whose violations it handles by \
              on-violation = \"run …\", or use `tactus simulate`",
             system.source.display(),

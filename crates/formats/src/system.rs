@@ -475,7 +475,7 @@ fn write_task(text: &mut String, n: usize, task: &tactus_model::Task, system: &S
     match place.release {
         Release::Periodic => {}
         Release::Sporadic(_) => writeln!(text, "release = \"sporadic\"")?,
-        Release::Bursts(_, Burst { jitter, .. }) if place.nominal => writeln!(text, "jitter = {}", time(jitter))?,
+        Release::Jittered(jitter) => writeln!(text, "jitter = {}", time(jitter))?,
         Release::Bursts(_, Burst { jitter, distance }) => {
             writeln!(text, "release = \"sporadic\"\njitter = {}\nleast-distance = {}", time(jitter), time(distance))?;
         }

@@ -17,8 +17,6 @@ pub struct Arrivals {
     last: Instant,
     /// Where they come in bursts.
     guard: Option<ReleaseGuard>,
-    /// Where they are due at instants of their own: the first of these, and how much later they may come.
-    nominal: Option<(Duration, Duration)>,
 }
 
 impl System {
@@ -31,7 +29,7 @@ impl System {
     }
 
     /// The arrivals of each sporadic task but of those that handle violations. Where they come in bursts, distances are drawn from zero on, and what would come too early
-    /// comes as soon as it may. Those of jobs with release jitter come at their instants, at the end of their jitter, or in between. Where the file gives a longest distance, distances are uniform between the period and
+    /// comes as soon as it may. Where the file gives a longest distance, distances are uniform between the period and
     /// that; else they come as close as they may, the first at time zero, which no test finds better than anything else.
     pub fn arrivals(&self) -> Vec<(TaskId, Arrivals)> {
         let sporadic = |(n, place): (usize, &crate::TaskPlacement)| {
@@ -39,10 +37,8 @@ impl System {
             let longest = place.longest_distance.unwrap_or(least);
             let guard = place.release.burst().map(|burst| ReleaseGuard::new(least, Some(burst)));
             let longest = if guard.is_some() { place.longest_distance.unwrap_or_default() } else { longest };
-            let jitter = place.release.burst().filter(|_| place.nominal).map(|burst| burst.jitter);
-            let nominal = jitter.map(|jitter| (self.tasks[n].offset, jitter));
             let last = Instant::ZERO;
-            let arrivals = Arrivals { task, seed: self.seed, least, longest, number: 0, last, guard, nominal };
+            let arrivals = Arrivals { task, seed: self.seed, least, longest, number: 0, last, guard };
             (place.release.is_from_outside() && !self.handles(task)).then_some((task, arrivals))
         };
         self.scheduling.places.iter().enumerate().filter_map(sporadic).collect()
@@ -53,19 +49,6 @@ impl Iterator for Arrivals {
     type Item = Instant;
 
     fn next(&mut self) -> Option<Instant> {
-        if let Some((offset, jitter)) = self.nominal {
-            let drawn = stream(!self.seed, self.task, self.number).next_u64();
-            let later = match drawn % 4 {
-                0 => Duration::ZERO,
-                1 => jitter,
-                _ => Duration::from_nanos((drawn / 4) % jitter.as_nanos().saturating_add(1).max(1)),
-            };
-            let due = self.least.checked_mul(self.number.into()).unwrap_or(Duration::MAX);
-            // None comes before the one before it.
-            self.last = self.last.max(Instant::ZERO.saturating_add(offset).saturating_add(due).saturating_add(later));
-            self.number = self.number.wrapping_add(1);
-            return Some(self.last);
-        }
         if let Some(guard) = &mut self.guard {
             // As early as it may be after a distance that is drawn.
             let drawn = stream(!self.seed, self.task, self.number).next_u64()
@@ -99,17 +82,6 @@ mod tests {
         let system = System::parse_toml(&text, Path::new("a.toml")).expect("a good file");
         let [(_, arrivals)] = &system.arrivals()[..] else { panic!("one task is sporadic") };
         arrivals.clone().take(1_000).map(|at| at.since(Instant::ZERO)).collect()
-    }
-
-    #[test]
-    fn jobs_with_jitter_come_at_their_instants_or_later_by_no_more_than_the_jitter() {
-        let text = "jitter = '25 ms'\noffset = '3 ms'\nrelease = 'periodic'\n";
-        let ms = Duration::from_millis;
-        let all = arrivals(text);
-        let late: Vec<Duration> =
-            all.iter().enumerate().map(|(n, at)| at.saturating_sub(ms(3) + ms(10) * n as u64)).collect();
-        assert!(all.iter().enumerate().all(|(n, at)| *at >= ms(3) + ms(10) * n as u64) && all.is_sorted());
-        assert!(late.iter().all(|it| *it <= ms(25)) && late.contains(&ms(25)) && late.contains(&Duration::ZERO));
     }
 
     #[test]

@@ -213,7 +213,6 @@ fn of_task(system: &System, n: usize) -> Features {
         interrupt,
         message,
         server,
-        nominal,
         priority: _,
         longest_distance: _,
     } = system.scheduling.places.get(n).copied().unwrap_or_default();
@@ -233,7 +232,7 @@ fn of_task(system: &System, n: usize) -> Features {
     all = all.and(overrun.into()).and(match release {
         Release::Periodic => Features::NONE,
         Release::Sporadic(_) => Features::of(&[Feature::Sporadic]),
-        Release::Bursts(..) if nominal => Features::of(&[Feature::Jitter]),
+        Release::Jittered(_) => Features::of(&[Feature::Jitter]),
         Release::Bursts(..) => Features::of(&[Feature::Burst]),
         Release::After(before, _) if before.index() == n => Features::of(&[Feature::AfterItself]),
         Release::After(..) => Features::of(&[Feature::After]),

@@ -206,7 +206,8 @@ fn tree(system: &System, spread: model::Migration, order: TaskOrder) -> Tree {
     let some = !system.scheduling.waits.is_empty() || !system.scheduling.events.is_empty();
     let waits = (0..system.tasks.len()).filter(|_| some).map(|n| system.scheduling.wait_limit(n)).collect();
     let line = system.platform.memory.map_or(Duration::ZERO, |memory| memory.line);
-    Tree { servers, places: (0..system.tasks.len()).map(place).collect(), releases, waits, line }
+    let places = (0..system.tasks.len()).map(place).collect();
+    Tree { servers, places, releases, waits, line, seed: system.seed }
 }
 
 /// The tasks' priorities as the file gives them.

@@ -123,6 +123,7 @@ fn tree(name: &str, cores: usize, tasks: usize) -> Option<PolicySpec> {
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     }))
 }
 

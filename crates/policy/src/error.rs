@@ -75,6 +75,8 @@ pub enum PolicyConfigError {
     StopWithoutPeriods(TaskId),
     /// The task is not released by time, and the policy knows nothing else.
     ArrivalsWithoutTree(TaskId),
+    /// The task's release jitter is more than [`ReleaseInstants::MOST_PERIODS`](tactus_task::ReleaseInstants::MOST_PERIODS) of its periods.
+    Jitter(TaskId),
     /// The task's jobs may wait, but its policy does not know that, or its overrun rule, its order or its threshold forbids it.
     Waits(TaskId),
     /// The task is in a server that does not exist.
@@ -187,6 +189,9 @@ impl fmt::Display for PolicyConfigError {
             }
             PolicyConfigError::ArrivalsWithoutTree(task) => {
                 write!(f, "task {}: this policy knows only jobs that time releases", task.0)
+            }
+            PolicyConfigError::Jitter(task) => {
+                write!(f, "task {}: its jobs may be released too many periods late; lower its jitter", task.0)
             }
             PolicyConfigError::Waits(task) => write!(
                 f,

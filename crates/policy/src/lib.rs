@@ -65,8 +65,8 @@ pub use parameters::{Clusters, Priorities};
 pub use reconfigure::{Action, Alteration, Change, Part, Protocol, Reconfigurable, Values};
 pub use scheduler::{CoreState, Scheduler, Visitor};
 pub use tactus_task::{
-    Burst, EarlyArrival, EventCall, EventRight, EventRule, Overrun, Release, ResourceProtocol, SampledEvent,
-    ScheduleSwitch, Sections, ServerKind, Slot, Table, TaskOrder, Window,
+    Burst, EarlyArrival, EventCall, EventRight, EventRule, Overrun, Release, ReleaseInstants, ResourceProtocol,
+    SampledEvent, ScheduleSwitch, Sections, ServerKind, Slot, Table, TaskOrder, Window,
 };
 pub use tree::{
     divide, Budget, Child, DivideError, Partitions, ReconfigurableTree, Resource, ResourceTree, ResourceUser, Sampler,

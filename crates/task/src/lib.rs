@@ -26,7 +26,7 @@ pub use event::{EventCall, EventRight, EventRule, JobAction, JobStep, Program};
 pub use feature::{Feature, Features};
 pub use loader::{LoaderReport, LoaderSteps, SlotFault, SlotLoad, SlotTaskValues, SlotTold, SlotTrial};
 pub use order::{KeptNumber, OrderBasis, Overrun, TaskOrder};
-pub use release::{Burst, EarlyArrival, Release, ReleaseGuard};
+pub use release::{Burst, EarlyArrival, Release, ReleaseGuard, ReleaseInstants};
 pub use resource::{CriticalSection, ResourceProtocol, Sections};
 pub use server::{MostTime, Replenished, SampledEvent, ServerKind, WhenIdle, MOST_LOOKS};
 pub use steps::{JobSteps, ServiceSteps};

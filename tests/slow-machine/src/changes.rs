@@ -248,7 +248,14 @@ pub fn changing(shortest: u64, servers: usize, end: u64) -> impl Strategy<Value 
             };
             let changes = changes.into_iter().map(change).collect();
             let changing = ReconfigurableTree {
-                tree: Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO },
+                tree: Tree {
+                    servers: tree,
+                    places,
+                    releases: Vec::new(),
+                    waits: Vec::new(),
+                    line: Duration::ZERO,
+                    seed: 0,
+                },
                 absent,
                 changes,
                 slots: Vec::new(),
@@ -320,7 +327,8 @@ pub fn changing_trees(end: u64) -> impl Strategy<Value = PolicyConfig> {
                 Change { at: ns(at), part, action, admitted: admitted > 0, drains: drains > 0, depends: false }
             };
             let changes = changes.into_iter().map(change).collect();
-            let tree = Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
+            let tree =
+                Tree { servers: tree, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO, seed: 0 };
             let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
                 tree,
                 absent,

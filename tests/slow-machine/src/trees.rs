@@ -108,6 +108,7 @@ pub fn trees(shortest: u64) -> impl Strategy<Value = PolicyConfig> {
                     releases: Vec::new(),
                     waits: Vec::new(),
                     line: Duration::ZERO,
+                    seed: 0,
                 }),
                 tasks,
             }

@@ -26,6 +26,8 @@ pub(super) fn entries(system: &System, n: usize) -> impl Iterator<Item = Alone> 
     let from_outside = || system.scheduling.places[n].interrupt.is_some() || system.handles(TaskId(n as u16));
     let count = match release(system, n) {
         Release::Periodic => 0,
+        // A timer expiry at an instant of its own.
+        Release::Jittered(_) => 1,
         Release::Sporadic(_) | Release::Bursts(..) | Release::After(..) => 1 + usize::from(from_outside()),
     };
     let jitter = release(system, n).burst().map_or(Duration::ZERO, |burst| burst.jitter);

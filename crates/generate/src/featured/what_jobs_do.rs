@@ -31,7 +31,6 @@ pub(super) fn releases(feature: Feature, system: &mut System, random: &mut Rando
     let period = system.tasks[n].period;
     let arrives = |system: &mut System, release| {
         system.scheduling.places[n].release = release;
-        system.scheduling.places[n].nominal = false;
         system.tasks[n].offset = Duration::ZERO;
     };
     match feature {
@@ -42,14 +41,13 @@ pub(super) fn releases(feature: Feature, system: &mut System, random: &mut Rando
             arrives(system, Release::Bursts(early, burst));
         }
         Feature::Jitter => {
-            let burst = Burst { jitter: part(random, period, 0.1, 1.5), distance: Duration::ZERO };
-            arrives(system, Release::Bursts(early, burst));
-            system.scheduling.places[n].nominal = true;
+            let offset = system.tasks[n].offset;
+            arrives(system, Release::Jittered(part(random, period, 0.1, 1.5)));
+            system.tasks[n].offset = offset;
         }
         Feature::After => {
             if let Some((first, second)) = pair(system, random) {
                 system.scheduling.places[second].release = Release::After(TaskId(first as u16), early);
-                system.scheduling.places[second].nominal = false;
                 system.tasks[second].offset = Duration::ZERO;
             }
         }

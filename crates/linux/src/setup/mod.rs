@@ -249,7 +249,7 @@ fn supported(system: &System, out: &mut Out) {
                 "{} arrives as often as it may, by a timer; `judge` takes tasks that time releases only, so call it periodic there",
                 task.name
             )),
-            Release::Bursts(..) => out.refuse(
+            Release::Bursts(..) | Release::Jittered(_) => out.refuse(
                 format!("task {} arrives with jitter; rt-app's timers have one period", task.name),
                 "remove jitter, and shorten the period by it",
             ),

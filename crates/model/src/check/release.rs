@@ -2,7 +2,7 @@
 
 use super::health::overrun_remedy;
 use super::source::{self, Parts};
-use crate::draft::{At, Draft, DraftTask, Given};
+use crate::draft::{At, Draft, DraftTask};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{Body, Burst, Chain, EarlyArrival, Overrun, Policy, Release, Schedulers, Scheduling, System, Task};
 use tactus_time::TaskId;
@@ -25,11 +25,11 @@ pub(super) fn resolve(
         };
         let drafted = &draft.tasks[n];
         place.release = release;
-        place.nominal = release.burst().is_some() && !is_from_outside(drafted);
         source::resolve(draft, n, parts, scheduling, out);
-        if release == Release::Periodic {
-            only_of_others(drafted, out);
-        } else {
+        if release.is_timed() {
+            only_of_others(drafted, release, out);
+        }
+        if release != Release::Periodic {
             fits(draft, policy, n, (tasks, scheduling), out);
             bursts(drafted, (&tasks[n], release), out);
         }
@@ -53,12 +53,13 @@ fn of_task(draft: &Draft, tasks: &[Task], n: usize, out: &mut Collector) -> Opti
     let early = placing.early.value().unwrap_or_default();
     let arrives = placing.interrupt.get().is_some() || placing.message.get().is_some();
     let Some(after) = placing.after.get().filter(|_| !arrives) else {
-        return Some(match placing.jitter.value() {
-            Some(jitter) if !jitter.is_zero() => {
-                Release::Bursts(early, Burst { jitter, distance: placing.least_distance.value().unwrap_or_default() })
-            }
-            _ if !is_from_outside(drafted) => Release::Periodic,
-            _ => Release::Sporadic(early),
+        let jitter = placing.jitter.value().filter(|jitter| !jitter.is_zero());
+        let distance = placing.least_distance.value().unwrap_or_default();
+        return Some(match (is_from_outside(drafted), jitter) {
+            (false, None) => Release::Periodic,
+            (false, Some(jitter)) => Release::Jittered(jitter),
+            (true, None) => Release::Sporadic(early),
+            (true, Some(jitter)) => Release::Bursts(early, Burst { jitter, distance }),
         });
     };
     if let Some(at) = placing.sporadic.get() {
@@ -94,15 +95,18 @@ pub(super) fn find(
     found
 }
 
-/// A periodic task has no keys that say what becomes of its arrivals.
-fn only_of_others(drafted: &DraftTask, out: &mut Collector) {
+/// A periodic task has no keys that say when it has arrivals, and what becomes of them.
+fn only_of_others(drafted: &DraftTask, release: Release, out: &mut Collector) {
     let placing = &drafted.placing;
     let early = placing.early.get().map(|at| (at.place, "early"));
     let longest = placing.longest_distance.get().map(|at| (at.place, "longest-distance"));
     let raised = placing.raised_by.get().map(|at| (at.place, "raised-by"));
     let least = placing.least_distance.get().map(|at| (at.place, "least-distance"));
     for (place, key) in [early, longest, raised, least].into_iter().flatten() {
-        let why = format!("{key:?} is about arrivals, and time releases this task");
+        let why = match release.jitter() {
+            Some(_) if key.contains("distance") => "period and jitter tell the distances of its jobs".into(),
+            _ => format!("{key:?} is about arrivals, and time releases this task"),
+        };
         out.refuse(place, &drafted.subject, why, "remove it, or write release = \"sporadic\"");
     }
 }
@@ -113,24 +117,24 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
     let place = &scheduling.places[n];
     let mut refuse = |at: Location, why: &str, remedy: &str| out.refuse(at, &drafted.subject, why, remedy);
     if policy.has_levels() {
-        let why = "under policies with levels, time releases all tasks";
+        let why = "under policies with levels, time releases all tasks, without jitter";
         return refuse(drafted.place, why, "make it periodic, or choose a policy without levels");
     }
     if scheduling.schedulers == Schedulers::PerServer {
-        let why = "where each server has a scheduler of its own, time releases all tasks";
+        let why = "where each server has a scheduler of its own, time releases all tasks, without jitter";
         return refuse(drafted.place, why, "make it periodic, or choose schedulers = \"single\"");
     }
     if !draft.changes.is_empty() {
-        let why = "in a system that changes while it runs, time releases all tasks";
+        let why = "in a system that changes while it runs, time releases all tasks, without jitter";
         return refuse(drafted.place, why, "make it periodic, or remove the changes");
     }
-    if let Some(at) = drafted.offset.get().filter(|_| !place.nominal) {
+    if let Some(at) = drafted.offset.get().filter(|_| !place.release.is_timed()) {
         refuse(at.place, "its first job comes when it is released, not at an offset", "remove the offset");
     }
     if place.overrun == Overrun::Stop {
         let at = drafted.placing.overrun.get().map_or(drafted.place, |at| at.place);
         let remedy = overrun_remedy(scheduling, n);
-        let why = match place.nominal {
+        let why = match place.release.is_timed() {
             true => "a job that stops goes on in its next period, and with jitter a period may be short",
             false => "a job that stops goes on in its next period, and it has no periods",
         };
@@ -138,11 +142,6 @@ fn fits(draft: &Draft, policy: Policy, n: usize, (tasks, scheduling): (&[Task], 
     }
     if let Some(at) = drafted.placing.raised_by.get().filter(|_| place.release.predecessor().is_some()) {
         refuse(at.place, "another task's completions release it", "remove \"raised-by\", or \"after\"");
-    }
-    let distances = [&drafted.placing.longest_distance, &drafted.placing.least_distance];
-    for at in distances.into_iter().filter_map(Given::get).filter(|_| place.nominal) {
-        let why = "period and jitter tell the distances of its jobs";
-        refuse(at.place, why, "remove it, or write release = \"sporadic\"");
     }
     if let Some(at) = drafted.placing.longest_distance.get() {
         if place.release.predecessor().is_some() {

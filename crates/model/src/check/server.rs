@@ -519,7 +519,6 @@ pub(super) fn place(
         overrun: overrun?,
         virtual_deadline,
         release: Release::Periodic,
-        nominal: false,
         longest_distance,
         raised_by: None,
         interrupt: None,

@@ -115,9 +115,6 @@ pub struct TaskPlacement {
     pub virtual_deadline: Option<Duration>,
     /// What releases its jobs.
     pub release: Release,
-    /// Its bursts are release jitter: the k-th arrival comes offset + k · period after the start, or later by the jitter at most. Where this
-    /// does not hold, nothing tells when arrivals of a burst come.
-    pub nominal: bool,
     /// The longest distance of two arrivals, where they come from outside; nothing if they come as close as they may, at
     /// distances of its period. Only the simulator looks at this.
     pub longest_distance: Option<Duration>,

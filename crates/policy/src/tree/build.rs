@@ -101,7 +101,7 @@ pub(super) fn domain(setup: &PolicyConfig, tree: &Tree, cores: CoreSet) -> Domai
         let Some((_, _, queue)) = queue else { continue };
         let release = tree.releases.get(n).copied().unwrap_or_default();
         let order = tree.servers[server].order;
-        let mut work = TaskState::new((TaskId(n as u16), task), (place, release), order, *queue);
+        let mut work = TaskState::new((TaskId(n as u16), task), (place, release, tree.seed), order, *queue);
         work.limit = tree.waits.get(n).copied().unwrap_or_default();
         if let Some(place) = places.get_mut(n) {
             *place = tasks.len();

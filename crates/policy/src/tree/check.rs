@@ -3,7 +3,7 @@
 use super::build::queue_of;
 use super::parameters::{Server, Supply, Tree, MAX_DEPTH};
 use crate::{PolicyConfig, PolicyConfigError};
-use tactus_task::{Overrun, Release, ServerKind, TaskOrder, WaitLimit};
+use tactus_task::{Overrun, Release, ReleaseInstants, ServerKind, TaskOrder, WaitLimit};
 use tactus_time::{CoreSet, Duration, TaskId};
 
 /// More servers than anybody needs, on all cores together, and few enough for places to be small numbers.
@@ -47,6 +47,11 @@ pub(super) fn check(setup: &PolicyConfig, tree: &Tree) -> Result<(), PolicyConfi
         }
         if unforeseen && tree.places[n].overrun == Overrun::Stop {
             return Err(PolicyConfigError::StopWithoutPeriods(id));
+        }
+        if release.jitter().is_some_and(|jitter| {
+            jitter / setup.tasks[n].period.max(Duration::from_nanos(1)) > ReleaseInstants::MOST_PERIODS
+        }) {
+            return Err(PolicyConfigError::Jitter(id));
         }
         let told = matches!(
             setup.kind,

@@ -86,6 +86,7 @@ fn plan(setup: &PolicyConfig, tree: &Tree, own: usize, schedulers: &[usize]) -> 
         servers: core::iter::once(root).chain(made).collect(),
         places: Vec::new(),
         releases: Vec::new(),
+        seed: tree.seed,
         waits: Vec::new(),
         line: Duration::ZERO,
     };

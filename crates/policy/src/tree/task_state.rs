@@ -7,7 +7,7 @@ use crate::records::Recorder;
 use crate::Task;
 use alloc::boxed::Box;
 use tactus_record::{EventKind, Subject};
-use tactus_task::{KeptNumber, OrderBasis, Overrun, Release, ReleaseGuard, TaskOrder, WaitLimit};
+use tactus_task::{KeptNumber, OrderBasis, Overrun, Release, ReleaseGuard, ReleaseInstants, TaskOrder, WaitLimit};
 use tactus_time::{Duration, Instant, Level, TaskId};
 
 /// Why a job ended without being finished: the `arg` of a `Dropped` record.
@@ -74,6 +74,8 @@ pub(crate) struct TaskState {
     pub(super) watched: bool,
     /// What arrived for it and waits, if it is not time that releases its jobs.
     arrivals: Option<Box<Arrivals>>,
+    /// When its jobs are released, if time does and they have release jitter.
+    instants: Option<Box<ReleaseInstants>>,
     /// The end of the job that is to be killed, or the release that is left out if the job does not end before, is the business of the
     /// core that runs the job.
     left_to_core: bool,
@@ -89,7 +91,7 @@ pub(crate) struct TaskState {
 impl TaskState {
     pub(crate) fn new(
         (id, task): (TaskId, &Task),
-        (place, release): (&TaskPlacement, Release),
+        (place, release, seed): (&TaskPlacement, Release, u64),
         order: TaskOrder,
         queue: usize,
     ) -> TaskState {
@@ -97,8 +99,12 @@ impl TaskState {
         let distance = if itself { Duration::ZERO } else { task.period };
         let guard = || ReleaseGuard::new(distance, release.burst());
         let mut arrivals = release.early().map(|early| Box::new(Arrivals::new(early, guard())));
+        let instants = release.jitter().map(|jitter| {
+            let (offset, period) = (task.offset, task.period);
+            Box::new(ReleaseInstants { task: id, offset, period, jitter, seed })
+        });
         let first = match &mut arrivals {
-            None => Instant::ZERO.saturating_add(task.offset),
+            None => instants.as_ref().map_or(Instant::ZERO.saturating_add(task.offset), |instants| instants.of(0)),
             Some(arrivals) if itself => {
                 let first = Instant::ZERO.saturating_add(task.offset);
                 arrivals.arrive(first).map_or(Instant::NEVER, |_| first)
@@ -136,6 +142,7 @@ impl TaskState {
             in_slot: false,
             watched: false,
             arrivals,
+            instants,
             left_to_core: false,
             // One that is held to a budget of each period has no arrivals.
             arrives_shortly: release.early().is_some() && place.overrun != Overrun::Stop && !order.takes_turns(),
@@ -179,9 +186,17 @@ impl TaskState {
         self.release.saturating_add(self.deadline)
     }
 
-    /// The nominal release of the oldest unfinished job, if it is not time that releases the jobs.
+    /// The nominal release of the oldest unfinished job, if its number and the period do not tell it.
     pub(crate) fn arrived(&self) -> Option<Instant> {
-        (self.in_slot || self.arrivals.is_some()).then_some(self.release)
+        (self.in_slot || self.arrivals.is_some() || self.instants.is_some()).then_some(self.release)
+    }
+
+    /// The release of the job with this number, where time releases the jobs and that of the job before it was `last`.
+    fn after(&self, last: Instant, number: u32) -> Instant {
+        match &self.instants {
+            None => last.saturating_add(self.period),
+            Some(instants) => instants.of(number),
+        }
     }
 
     /// Whether it has a job that may run.
@@ -365,7 +380,7 @@ impl TaskState {
         let (number, boundary) = (self.released, self.next);
         self.released = number.wrapping_add(1);
         if self.arrivals.is_none() {
-            self.next = boundary.saturating_add(self.period);
+            self.next = self.after(boundary, self.released);
         }
         records.about(EventKind::Release, self.subject, number, boundary.as_nanos());
         if self.overrun == Overrun::Stop {
@@ -539,7 +554,7 @@ impl TaskState {
     fn end(&mut self) {
         self.pending = self.pending.saturating_sub(1);
         let release = match &mut self.arrivals {
-            None => self.release.saturating_add(self.period),
+            None => self.after(self.release, self.job.wrapping_add(1)),
             Some(_) if self.pending == 0 => Instant::NEVER,
             Some(arrivals) => arrivals.pop(),
         };

@@ -30,6 +30,7 @@ fn setup(servers: &[Server], rows: &[Row], absent: &[Part], changes: Vec<Change>
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,

@@ -37,6 +37,7 @@ fn setup(servers: Vec<Server>, tasks: &[(u16, Task)], absent: &[Part], changes: 
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,

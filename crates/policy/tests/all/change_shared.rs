@@ -57,8 +57,14 @@ fn changing() -> impl Strategy<Value = PolicyConfig> {
                 depends: false,
             };
             let changes = changes.into_iter().map(change).collect();
-            let tree =
-                Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
+            let tree = Tree {
+                servers: vec![root],
+                places,
+                releases: Vec::new(),
+                waits: Vec::new(),
+                line: Duration::ZERO,
+                seed: 0,
+            };
             let changing =
                 ReconfigurableTree { tree, absent, changes, slots: Vec::new(), protocol: Protocol::IdleInstant };
             PolicyConfig { cores, kind: PolicySpec::ReconfigurableTree(changing), tasks: all }
@@ -100,7 +106,8 @@ fn jobs_that_end_as_others_are_released_leave_nothing_over_though_one_core_is_as
     let places = vec![TaskPlacement { server: 0, priority: 0, overrun: Overrun::Continue }; 3];
     let added = Part::Task(TaskId(2));
     let change = Change { at: ns(3), part: added, action: Action::Add, admitted: true, drains: true, depends: false };
-    let tree = Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
+    let tree =
+        Tree { servers: vec![root], places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO, seed: 0 };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,
         absent: vec![added],

@@ -52,7 +52,7 @@ fn system(chance: &mut Chance) -> PolicyConfig {
         }
     }
     let thresholds = vec![None; tasks.len()];
-    let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO };
+    let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO, seed: 0 };
     let kind = PolicySpec::Resources(ResourceTree { tree, thresholds, resources, events: Vec::new() });
     PolicyConfig { cores: cores as usize, kind, tasks }
 }

@@ -174,6 +174,7 @@ fn systems() -> impl Strategy<Value = (PolicyConfig, Vec<u64>)> {
                 releases: Vec::new(),
                 waits: Vec::new(),
                 line: Duration::ZERO,
+                seed: 0,
             });
             (PolicyConfig { cores, kind, tasks }, most)
         })

@@ -103,6 +103,7 @@ fn setup((cores, platforms): &(u8, Vec<Platform>)) -> PolicyConfig {
             releases: Vec::new(),
             waits: Vec::new(),
             line: Duration::ZERO,
+            seed: 0,
         }),
         tasks,
     }
@@ -328,6 +329,7 @@ proptest! {
         let tree = Tree {
             releases: Vec::new(),
             waits: Vec::new(),
+            seed: 0,
             line: Duration::ZERO,
             servers: std::iter::once(root.clone()).chain(servers.iter().map(server)).collect(),
             places: tasks.iter().map(place).collect(),

@@ -298,6 +298,7 @@ fn setup(vcpus: &[Vcpu], background: &dyn Fn(usize) -> bool) -> PolicyConfig {
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
         servers: std::iter::once(root.clone()).chain(vcpus.iter().enumerate().map(server)).collect(),
         places: (0..vcpus.len()).map(place).collect(),
     };

@@ -185,8 +185,14 @@ fn config(given: &[Given]) -> PolicyConfig {
         deadline: ns(distance),
         budget: ns(length),
     });
-    let tree =
-        Tree { servers, places: places.collect(), releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
+    let tree = Tree {
+        servers,
+        places: places.collect(),
+        releases: Vec::new(),
+        waits: Vec::new(),
+        line: Duration::ZERO,
+        seed: 0,
+    };
     PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: tasks.collect() }
 }
 

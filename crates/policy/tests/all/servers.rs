@@ -30,6 +30,7 @@ fn setup(servers: Vec<Server>, rows: &[Row]) -> PolicyConfig {
             releases: Vec::new(),
             waits: Vec::new(),
             line: Duration::ZERO,
+            seed: 0,
         }),
         tasks: rows.iter().map(task).collect(),
     }

@@ -152,6 +152,7 @@ fn thresholds(order: TaskOrder, thresholds: Vec<Option<u32>>, queues: Vec<CoreSe
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     };
     let kind = PolicySpec::Resources(tactus_policy::ResourceTree {
         tree,
@@ -251,14 +252,14 @@ fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
             budget: ms(1),
         };
         let tasks = vec![task; releases.len()];
-        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO };
+        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO, seed: 0 };
         PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks }
     };
     let (delay, drop) = (EarlyArrival::Delay, EarlyArrival::Drop);
     let after = |task, early| Release::After(TaskId(task), early);
     let burst = Release::Bursts(EarlyArrival::Fault, Burst { jitter: ms(30), distance: ms(1) });
     let sporadic = [Release::Periodic, Release::Sporadic(delay), Release::Sporadic(drop), burst];
-    let all = [&sporadic[..], &[after(0, delay), after(3, drop)]].concat();
+    let all = [&sporadic[..], &[after(0, delay), after(3, drop), Release::Jittered(ms(150))]].concat();
     let every = setup(all, Overrun::Continue);
     assert_eq!(PolicyConfig::decode(&every.encode()), Ok(every.clone()));
     assert!(Scheduler::new(&every).is_ok());
@@ -267,6 +268,10 @@ fn what_releases_tasks_is_stored_and_what_cannot_be_is_refused() {
     assert_eq!(own, Some(PolicyConfigError::Predecessor(TaskId(0))));
     let nobody = refused(vec![Release::Periodic, after(2, delay)], Overrun::Continue);
     assert_eq!(nobody, Some(PolicyConfigError::Predecessor(TaskId(1))));
-    let stops = refused(vec![Release::Sporadic(delay)], Overrun::Stop);
-    assert_eq!(stops, Some(PolicyConfigError::StopWithoutPeriods(TaskId(0))));
+    for release in [Release::Sporadic(delay), Release::Jittered(ms(1))] {
+        let stops = refused(vec![release], Overrun::Stop);
+        assert_eq!(stops, Some(PolicyConfigError::StopWithoutPeriods(TaskId(0))));
+    }
+    let late = refused(vec![Release::Periodic, Release::Jittered(ms(160))], Overrun::Continue);
+    assert_eq!(late, Some(PolicyConfigError::Jitter(TaskId(1))));
 }

@@ -154,7 +154,7 @@ fn partitions() -> impl Strategy<Value = (PolicyConfig, Vec<u64>, u64)> {
             places.push(TaskPlacement { server: server as u16, priority: n as u32 % 3, overrun });
             most.push(time + 3);
         }
-        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO };
+        let tree = Tree { servers, places, releases: Vec::new(), waits: Vec::new(), line: Duration::ZERO, seed: 0 };
         let switches =
             [(2 + seed % 3, 1), (6 + seed % 4, 0)].map(|(frame, schedule)| ScheduleSwitch { frame, schedule });
         let switches = if seed % 2 == 1 { switches.to_vec() } else { Vec::new() };
@@ -337,7 +337,7 @@ fn all_in_one() -> impl Strategy<Value = (PolicyConfig, u64)> {
             false => Release::Periodic,
         });
         let (places, releases) = (places.collect(), releases.collect());
-        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO };
+        let tree = Tree { servers: vec![root], places, releases, waits: Vec::new(), line: Duration::ZERO, seed: 0 };
         (PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: tasks.collect() }, seed)
     })
 }
@@ -423,6 +423,7 @@ fn the_short_way_is_taken_at_the_ends_of_windows_with_which_nothing_else_is_due(
             releases: Vec::new(),
             waits: Vec::new(),
             line: Duration::ZERO,
+            seed: 0,
         };
         let windows = [Vec::new()].into_iter().chain((0..count).map(window)).collect();
         let kind = PolicySpec::Partitions(Partitions { tree, frame, windows, switches: Vec::new() });

@@ -33,6 +33,7 @@ fn setup(kind: ServerKind) -> PolicyConfig {
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     };
     let kind = PolicySpec::ReconfigurableTree(ReconfigurableTree {
         tree,

@@ -93,6 +93,7 @@ fn setup(rows: &[Row], budget: u64, period: u64, before: bool) -> PolicyConfig {
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     };
     PolicyConfig { cores: 1, kind: PolicySpec::Servers(tree), tasks: rows.iter().map(task).collect() }
 }

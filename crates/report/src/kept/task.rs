@@ -29,7 +29,7 @@ pub(super) struct Stored {
     waits: Option<StoredWaits>,
 }
 
-/// What releases the jobs of a task that time does not release.
+/// What releases the jobs of a task, where that is not time without jitter.
 #[derive(Serialize, Deserialize)]
 struct StoredRelease {
     /// The task whose completions do; left out if arrivals from outside do.
@@ -40,17 +40,26 @@ struct StoredRelease {
     /// Jitter and least distance, where arrivals may come in bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     burst_ns: Option<[u64; 2]>,
+    /// The release jitter of a task that time releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    jitter_ns: Option<u64>,
 }
 
 impl StoredRelease {
     fn of(release: Release) -> Option<StoredRelease> {
+        if let Some(jitter) = release.jitter() {
+            return Some(StoredRelease { after: None, early: 0, burst_ns: None, jitter_ns: Some(jitter.as_nanos()) });
+        }
         let own = release.early()?;
         let early = EarlyArrival::ALL.iter().position(|early| *early == own)? as u8;
         let burst_ns = release.burst().map(|burst| [burst.jitter.as_nanos(), burst.distance.as_nanos()]);
-        Some(StoredRelease { after: release.predecessor().map(|task| task.0), early, burst_ns })
+        Some(StoredRelease { after: release.predecessor().map(|task| task.0), early, burst_ns, jitter_ns: None })
     }
 
     fn release(self) -> Release {
+        if let Some(jitter) = self.jitter_ns {
+            return Release::Jittered(Duration::from_nanos(jitter));
+        }
         let early = EarlyArrival::ALL.get(usize::from(self.early)).copied().unwrap_or_default();
         match (self.after, self.burst_ns) {
             (Some(task), _) => Release::After(TaskId(task), early),

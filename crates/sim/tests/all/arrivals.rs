@@ -105,7 +105,7 @@ fn system(seed: u64, light: bool) -> (System, Vec<Drawn>, (bool, char)) {
             writeln!(text, "priority = {}", one.priority).expect("text");
         }
         match one.release {
-            Release::Periodic => {}
+            Release::Periodic | Release::Jittered(_) => {}
             Release::Sporadic(_) => {
                 writeln!(text, "release = 'sporadic'\nlongest-distance = '{} ms'", one.longest).expect("text")
             }
@@ -161,7 +161,8 @@ fn oracle(
     for now in 0..LENGTH {
         for (n, task) in tasks.iter().enumerate() {
             let arrived = match task.release {
-                Release::Periodic => usize::from(now % task.period == 0),
+                // None with jitter is drawn: see `jitter.rs`.
+                Release::Periodic | Release::Jittered(_) => usize::from(now % task.period == 0),
                 Release::Sporadic(_) | Release::Bursts(..) => {
                     let before = arrivals[n].len();
                     arrivals[n].retain(|at| *at != now);

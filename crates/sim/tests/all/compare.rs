@@ -162,6 +162,7 @@ fn a_tie_of_deadlines_that_a_late_start_breaks_is_a_drift() {
             releases: Vec::new(),
             waits: Vec::new(),
             line: Duration::ZERO,
+            seed: 0,
         }),
         tasks,
     };
@@ -214,6 +215,7 @@ fn a_turn_that_ends_as_something_more_urgent_comes_is_a_race_that_shows_later() 
                 releases: Vec::new(),
                 waits: Vec::new(),
                 line: Duration::ZERO,
+                seed: 0,
             }),
             tasks,
         }

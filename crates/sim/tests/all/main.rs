@@ -11,6 +11,7 @@ mod disk_budgets;
 mod disk_faults;
 mod events;
 mod generate;
+mod jitter;
 mod locks;
 mod lockstep;
 mod machine;

@@ -41,6 +41,7 @@ fn left_out_stopped_and_killed_jobs_leave_a_trace_without_fault() {
         releases: Vec::new(),
         waits: Vec::new(),
         line: Duration::ZERO,
+        seed: 0,
     });
     let setup = PolicyConfig { cores: 2, kind, tasks: (0..4).map(task).collect() };
     let demand = |task: TaskId, job: u32| ms(1 + u64::from((job * 5 + u32::from(task.0)) % 9));

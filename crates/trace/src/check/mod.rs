@@ -41,7 +41,6 @@ use crate::{extend, run_end, schedule, Segment, SegmentKind, Trace, View};
 use exclusion::Wrong;
 use std::collections::HashMap;
 use tactus_record::{EntryReason, EventKind};
-use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Instant, Level, TaskId};
 
 /// All checks that need no more than the view; what they found, by time. [`table_order`] is apart.
@@ -172,8 +171,9 @@ pub fn one_core(trace: &Trace) -> Vec<Violation> {
     found
 }
 
-/// Job `k` of a periodic task is released at offset plus `k` periods, noticed no earlier, and none is left out. A task whose
-/// jobs are all done and that was not removed has the next release before the end of the run, within a period.
+/// Job `k` of a periodic task is released at offset plus `k` periods, or later by its jitter at most and not before the job before it; it is
+/// noticed no earlier, and none is left out. A task whose jobs are all done and that was not removed has the next release before the end of
+/// the run, within a period and its jitter.
 pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut releases = vec![Vec::new(); view.tasks.len()];
@@ -190,9 +190,11 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
     }
     let end = run_end(trace);
     for (i, (task, releases)) in view.tasks.iter().zip(&mut releases).enumerate() {
-        if task.releases != Release::Periodic {
+        if !task.releases.is_timed() {
             continue;
         }
+        let jitter = task.releases.jitter().unwrap_or_default();
+        let mut before = Instant::ZERO;
         releases.sort_by_key(|r| r.job);
         let mut violation = |time, core, job, text| {
             found.push(Violation {
@@ -215,20 +217,19 @@ pub fn periodic(view: &View, trace: &Trace) -> Vec<Violation> {
                 violation(r.time, r.core, r.job, text);
                 break;
             }
-            if r.arg != nominal(r.job).as_nanos() {
-                let text = format!("released at {}, due at {}", Instant::from_nanos(r.arg), nominal(r.job));
+            let released = Instant::from_nanos(r.arg);
+            let (first, last) = (nominal(r.job).max(before), nominal(r.job).saturating_add(jitter));
+            if released < first || released > last {
+                let until = if jitter.is_zero() { String::new() } else { format!(" to {last}") };
+                violation(r.time, r.core, r.job, format!("released at {released}, due at {first}{until}"));
+            } else if r.time < released {
+                let text = format!("noticed at {} before it was due at {released}", r.time);
                 violation(r.time, r.core, r.job, text);
-            } else if r.time < nominal(r.job) {
-                violation(
-                    r.time,
-                    r.core,
-                    r.job,
-                    format!("noticed at {} before it was due at {}", r.time, nominal(r.job)),
-                );
             }
+            before = released;
         }
         let next = releases.len() as u32;
-        let latest = nominal(next).saturating_add(task.period);
+        let latest = nominal(next).saturating_add(task.period).saturating_add(jitter);
         let per_server = view.tree.as_ref().filter(|tree| tree.per_server);
         let looked = match per_server {
             Some(tree) => tree.last_look(trace, TaskId(i as u16)),

@@ -118,6 +118,7 @@ pub fn system(scheme: Scheme, background: bool, seed: u64) -> PolicyConfig {
             releases: Vec::new(),
             waits: Vec::new(),
             line: Duration::ZERO,
+            seed: 0,
         }),
         tasks,
     }

@@ -103,6 +103,7 @@ fn is_in_slot(task: usize) -> bool {
 fn is_for_the_host(task: usize) -> bool {
     let changing = match &system().setup.kind {
         tactus_policy::PolicySpec::Servers(tree)
+        | tactus_policy::PolicySpec::Partitions(tactus_policy::Partitions { tree, .. })
         | tactus_policy::PolicySpec::Resources(tactus_policy::ResourceTree { tree, .. }) => {
             return tree.releases.get(task).is_some_and(|release| *release != Release::Periodic);
         }

@@ -37,11 +37,11 @@ pub const CASES: &[Case] = &[
     ),
     (
         "b9-sporadic-with-levels.toml",
-        &[(8, "under policies with levels, time releases all tasks; make it periodic, or choose a policy without levels")],
+        &[(8, "under policies with levels, time releases all tasks, without jitter; make it periodic, or choose a policy without levels")],
     ),
     (
         "ba-sporadic-and-changes.toml",
-        &[(8, "in a system that changes while it runs, time releases all tasks; make it periodic, or remove the changes")],
+        &[(8, "in a system that changes while it runs, time releases all tasks, without jitter; make it periodic, or remove the changes")],
     ),
     (
         "bb-chains.toml",
@@ -186,5 +186,6 @@ pub const CASES: &[Case] = &[
         (24, "a job that stops goes on in its next period, and with jitter a period may be short; remove its overrun rule"),
         (32, "arrivals of \"apart\" come in bursts, and so do its completions"),
         (41, "with overrun = \"skip\" a job that comes early is left out while the one before is in time; remove one of them"),
+        (51, "\"raised-by\" is about arrivals, and time releases this task; remove it, or write release = \"sporadic\""),
     ]),
 ];

@@ -58,12 +58,15 @@ impl Parameters for Tree {
                 Release::Sporadic(_) => 1,
                 Release::After(..) => 2,
                 Release::Bursts(..) => 3,
+                Release::Jittered(_) => 4,
             });
             out.push(number(&release.early().unwrap_or_default(), &EarlyArrival::ALL));
             if let Some(task) = release.predecessor() {
                 out.extend(task.0.to_le_bytes());
             }
-            if let Some(burst) = release.burst() {
+            if let Some(jitter) = release.jitter() {
+                put(out, jitter.as_nanos());
+            } else if let Some(burst) = release.burst() {
                 put(out, burst.jitter.as_nanos());
                 put(out, burst.distance.as_nanos());
             }
@@ -74,6 +77,7 @@ impl Parameters for Tree {
             put(out, limit.longest.as_nanos());
         }
         put(out, self.line.as_nanos());
+        put(out, self.seed);
     }
 
     fn decode(input: &mut Input) -> Result<Tree, DecodeError> {
@@ -109,13 +113,14 @@ impl Parameters for Tree {
                 1 => Release::Sporadic(early),
                 2 => Release::After(TaskId(u16::from_le_bytes(input.take()?)), early),
                 3 => Release::Bursts(early, Burst { jitter: input.time()?, distance: input.time()? }),
+                4 if early == EarlyArrival::Delay => Release::Jittered(input.time()?),
                 _ => return Err(input.no_meaning()),
             })
         })?;
         let waits = input.list(WAIT_BYTES, |input| {
             Ok(WaitLimit { most: u16::from_le_bytes(input.take()?), longest: input.time()? })
         })?;
-        Ok(Tree { servers, places, releases, waits, line: input.time()? })
+        Ok(Tree { servers, places, releases, waits, line: input.time()?, seed: input.number()? })
     }
 }
 

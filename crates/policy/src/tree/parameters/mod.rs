@@ -33,6 +33,8 @@ pub struct Tree {
     pub waits: Vec<WaitLimit>,
     /// The least time from one line of memory to the next on a core; greater than zero where a budget is one of misses.
     pub line: Duration,
+    /// What the release jitter of jobs is drawn from.
+    pub seed: u64,
 }
 
 /// A server, or the root.
