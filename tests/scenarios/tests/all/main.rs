@@ -45,6 +45,7 @@ mod processes;
 mod processors;
 mod quadrotor;
 mod reading;
+mod release_models;
 mod released;
 mod requests;
 mod restarts_per_server;
