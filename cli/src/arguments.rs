@@ -2,14 +2,15 @@
 // The comments are what a terminal shows: no marks of a web page in them.
 #![allow(rustdoc::invalid_html_tags, rustdoc::bare_urls)]
 
+mod files;
 mod own;
 
+pub use files::{Convert, Key, KeyCommand, New, Pack};
 pub use own::{Test, TestKind};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tactus_analysis::CacheDelay;
-use tactus_formats::Format;
 use tactus_machine::toolchain::Network;
 use tactus_model::{parse_duration, Processor};
 use tactus_time::{Duration, Level};
@@ -47,6 +48,12 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Begin a system of one's own in a new folder
+    ///
+    /// Writes a system file that runs at once, with a README.md that says how; with an option, crates of one's own beside it, which take
+    /// Tactus from this clone by its path and have a Cargo.lock each. What it begins with is one of the examples.
+    #[command(after_help = "Examples:\n  ./tactus new ../plant\n  ./tactus new ../robot --component")]
+    New(New),
     /// Tell whether every task can keep its promise, without running anything
     ///
     /// Reads the system file, reports everything that is wrong with it, and applies the schedulability tests of its
@@ -370,51 +377,6 @@ pub struct Colours {
     pub results: PathBuf,
 }
 
-/// Options of `pack`.
-#[derive(Debug, Args)]
-pub struct Pack {
-    /// The folder of the crate; with --check the packages
-    #[arg(value_name = "CRATE|PACKAGE", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// What the package says of itself, in place of the crate's Cargo.toml (TOML)
-    #[arg(long, value_name = "FILE")]
-    pub manifest: Option<PathBuf>,
-    /// The private key that signs it
-    #[arg(long, value_name = "FILE", required_unless_present = "check")]
-    pub key: Option<PathBuf>,
-    /// Where the package goes [default: <name>.package]
-    #[arg(long, short, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Tell into which slots of this system the packages fit
-    #[arg(long, value_name = "SYSTEM", conflicts_with_all = ["manifest", "key", "out"])]
-    pub check: Option<PathBuf>,
-    /// With --check: what the system's own work costs, as the check counts it
-    #[arg(long, value_name = "measured|none|FILE", default_value = "measured", requires = "check")]
-    pub costs: String,
-    /// How it is built.
-    #[command(flatten)]
-    pub building: Building,
-}
-
-/// Options of `key`.
-#[derive(Debug, Args)]
-pub struct Key {
-    /// What to do.
-    #[command(subcommand)]
-    pub what: KeyCommand,
-}
-
-/// What can be done with keys.
-#[derive(Debug, Subcommand)]
-pub enum KeyCommand {
-    /// Draw a key: NAME.key signs, and NAME.pub is for the system files that trust it
-    New {
-        /// The name, with its folder if it goes elsewhere
-        #[arg(value_name = "NAME")]
-        name: PathBuf,
-    },
-}
-
 /// Options of `iso`.
 #[derive(Debug, Args)]
 pub struct Iso {
@@ -557,40 +519,6 @@ pub struct Man {
     /// One of the commands, such as check [default: the whole]
     #[arg(value_name = "COMMAND")]
     pub command: Option<String>,
-}
-
-/// Options of `convert`.
-#[derive(Debug, Args)]
-pub struct Convert {
-    /// File to read
-    #[arg(value_name = "IN")]
-    pub input: PathBuf,
-    /// File to write
-    #[arg(value_name = "OUT")]
-    pub output: PathBuf,
-    /// Format of IN: system, schedcat, simso, rt-app or csv
-    #[arg(long, value_parser = format, value_name = "FORMAT")]
-    pub from: Option<Format>,
-    /// Format of OUT, likewise; needed where OUT ends in .xml
-    #[arg(long, value_parser = format, value_name = "FORMAT")]
-    pub to: Option<Format>,
-    /// Length of one unit of a number without a unit, in schedcat and csv files
-    #[arg(long, value_parser = duration, value_name = "TIME", default_value = "1 us")]
-    pub unit: Duration,
-    /// Policy of the task set, as system files name it
-    #[arg(long, value_name = "POLICY")]
-    pub policy: Option<String>,
-    /// Number of cores
-    #[arg(long, value_name = "N")]
-    pub cores: Option<usize>,
-    /// How long it runs
-    #[arg(long, value_parser = duration, value_name = "TIME")]
-    pub duration: Option<Duration>,
-}
-
-fn format(text: &str) -> Result<Format, String> {
-    let known = || Format::ALL.map(Format::name).join(", ");
-    Format::named(text).ok_or_else(|| format!("there is no such format; choose one of {}", known()))
 }
 
 /// A length of time, as it is written in a system file.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let result = match &arguments.command {
+        Command::New(new) => command::new::new(new),
         Command::Check(check) => command::check::check(check),
         Command::Explain(explain) => command::explain::explain(explain),
         Command::Simulate(simulate) => command::simulate::simulate(simulate),

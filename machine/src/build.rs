@@ -260,7 +260,10 @@ fn forget_others(toolchain: &Toolchain, folder: &Path, into: &Path) -> io::Resul
 
 /// Gives a crate that has no `Cargo.lock` one with the versions of our own workspace, which the computer has: a build that fetches nothing takes only
 /// what a lock says. Where that is not enough, nothing is left behind, and cargo says what it lacks.
-fn give_lock(toolchain: &Toolchain, folder: &Path, ours: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// If cargo cannot be started, or the lock cannot be written.
+pub fn give_lock(toolchain: &Toolchain, folder: &Path, ours: &Path) -> io::Result<()> {
     let manifest = folder.join("Cargo.toml");
     let mut locate = toolchain.cargo(folder);
     locate.args(["locate-project", "--workspace", "--message-format", "plain", "--manifest-path"]);

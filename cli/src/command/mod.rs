@@ -11,6 +11,7 @@ pub mod key;
 pub mod linux;
 pub mod monitor;
 mod network;
+pub mod new;
 mod nodes;
 pub mod pack;
 pub mod report;

@@ -5,6 +5,7 @@ mod a653rs_linux;
 mod apex;
 mod apex_scripts;
 mod arena;
+mod beginnings;
 mod ceilings;
 mod checklist;
 mod colours;
