@@ -4,8 +4,10 @@
 //! (the generic cell rate algorithm of ITU-T I.371), and so is one of another size. So whoever floods costs nobody else anything.
 //! A message and its repetitions go out in the order of messages, a part of the period apart. Frames are taken from one neighbour alone,
 //! the one before this node in the stream's tree; of the frames of a message the first one is for the receiver.
+//!
+//! All memory is taken by [`Exchange::new`]: a publisher has room for as many messages as its rate lets wait for their repetitions.
 
-use crate::frame::{Frame, Name, NodeId};
+use crate::frame::{Frame, Name, NodeId, DATA_OVERHEAD};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use tactus_time::{Duration, Instant};
@@ -69,13 +71,30 @@ pub enum Rejected {
     TooSoon,
     /// This node does not host its application.
     NotHosted,
+    /// As many messages as have room wait for their repetitions: this node sends too seldom.
+    Full,
+}
+
+/// The most messages of a stream that have room.
+const MOST_PENDING: u64 = 1_024;
+
+impl Role {
+    /// How many messages can wait for their repetitions: one in each period, as many more as the jitter lets come sooner, and two, for a
+    /// node that does what is due a little later.
+    fn room(&self) -> usize {
+        if self.parent.is_some() {
+            return 0;
+        }
+        let sooner = self.jitter.as_nanos() / self.period.as_nanos().max(1);
+        // Of a power of two, numbers that go on from the last to the first have places of their own.
+        sooner.saturating_add(3).min(MOST_PENDING).next_power_of_two() as usize
+    }
 }
 
 /// A message whose frames are not all sent.
 #[derive(Debug)]
 struct Pending {
     sequence: u32,
-    bytes: Vec<u8>,
     repetition: u8,
     /// When its next frame is due.
     due: Instant,
@@ -88,7 +107,10 @@ struct Party {
     sequence: u32,
     /// When the next message is expected, at the declared rate.
     expected: Instant,
+    /// No more than have room,
     pending: VecDeque<Pending>,
+    /// and their bytes: one after another, by the number of the message.
+    bytes: Vec<u8>,
     /// The last message that was there for this node.
     last: Option<u32>,
     /// Whether its application is hosted here, if it has one.
@@ -108,15 +130,17 @@ impl Exchange {
     pub fn new(id: NodeId, roles: impl IntoIterator<Item = Role>) -> Exchange {
         let party = |role: Role| Party {
             hosted: role.application.is_none(),
-            role,
             sequence: 0,
             expected: Instant::ZERO,
-            pending: VecDeque::new(),
+            pending: VecDeque::with_capacity(role.room()),
+            bytes: alloc::vec![0; role.room() * usize::from(role.bytes)],
             last: None,
+            role,
         };
         let mut parties: Vec<Party> = roles.into_iter().map(party).collect();
         parties.sort_by_key(|it| it.role.stream);
-        Exchange { id, parties, frame: Vec::new() }
+        let longest = parties.iter().map(|it| usize::from(it.role.bytes)).max().unwrap_or(0);
+        Exchange { id, parties, frame: Vec::with_capacity(longest + DATA_OVERHEAD) }
     }
 
     /// This node hosts an application from now on, or no longer.
@@ -152,10 +176,14 @@ impl Exchange {
         if now.saturating_add(party.role.jitter) < party.expected {
             return Err(Rejected::TooSoon);
         }
+        if party.pending.len() == party.role.room() {
+            return Err(Rejected::Full);
+        }
         party.expected = party.expected.max(now).saturating_add(party.role.period);
         let sequence = party.sequence;
         party.sequence = sequence.wrapping_add(1);
-        party.pending.push_back(Pending { sequence, bytes: bytes.to_vec(), repetition: 0, due: now });
+        party.bytes[place(&party.role, sequence)].copy_from_slice(bytes);
+        party.pending.push_back(Pending { sequence, repetition: 0, due: now });
         self.advance_one(now, at, put);
         Ok(sequence)
     }
@@ -199,9 +227,10 @@ impl Exchange {
 
     fn advance_one(&mut self, now: Instant, at: usize, put: &mut dyn FnMut(DataEffect<'_>)) {
         let Exchange { id, parties, frame } = self;
-        let Party { role, pending, .. } = &mut parties[at];
+        let Party { role, pending, bytes, .. } = &mut parties[at];
         while let Some(it) = pending.front_mut().filter(|it| it.due <= now) {
-            Frame::Data { stream: role.stream, sequence: it.sequence, repetition: it.repetition, bytes: &it.bytes }
+            let bytes = &bytes[place(role, it.sequence)];
+            Frame::Data { stream: role.stream, sequence: it.sequence, repetition: it.repetition, bytes }
                 .write(*id, frame);
             put(DataEffect::Send { priority: role.priority, frame });
             if it.repetition == role.repetitions {
@@ -214,13 +243,23 @@ impl Exchange {
     }
 }
 
+/// Where the bytes of a message wait: those that wait are numbered one after another.
+fn place(role: &Role, sequence: u32) -> core::ops::Range<usize> {
+    let bytes = usize::from(role.bytes);
+    let from = sequence as usize % role.room().max(1) * bytes;
+    from..from + bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::vec;
 
+    fn millis(it: u64) -> Duration {
+        Duration::from_millis(it)
+    }
+
     fn role(stream: u16, parent: Option<u32>) -> Role {
-        let millis = Duration::from_millis;
         Role {
             stream,
             application: None,
@@ -276,6 +315,31 @@ mod tests {
         }
         let sent = |message, of: core::ops::Range<u8>| of.map(move |n| Seen::Sent(message, n));
         assert_eq!(seen, sent(0, 0..3).chain(sent(1, 0..3)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_message_takes_memory_after_set_up_and_one_without_room_is_refused() {
+        let repeated = Role { repetitions: 15, jitter: millis(70), frame_period: millis(100), ..role(4, None) };
+        let mut exchange = Exchange::new(NodeId(7), [repeated, role(9, Some(3))]);
+        let memory = |it: &Exchange| {
+            let of = |it: &Party| (it.pending.capacity(), it.bytes.as_ptr(), it.bytes.capacity());
+            (it.parties.iter().map(of).collect::<Vec<_>>(), it.frame.as_ptr(), it.frame.capacity())
+        };
+        let (before, room) = (memory(&exchange), 8);
+        // As many as have room come while nothing is sent; then all that waited goes out, over and over.
+        for round in 0..1_000 {
+            let base = 10_000 * round;
+            let sent: Vec<Result<u32, Rejected>> =
+                (0..=room).map(|n| exchange.publish(at(base + 30 * n), 4, &[n as u8, 1], &mut |_| ())).collect();
+            let first = 8 * round as u32;
+            assert_eq!(sent[..8], (first..first + 8).map(Ok).collect::<Vec<_>>());
+            assert_eq!(sent[8], Err(Rejected::Full));
+            let mut last = Vec::new();
+            exchange.advance(at(base + 5_000), &mut |effect| note(&mut last, effect));
+            assert_eq!((last.len() > 7 * 16, last.last()), (true, Some(&Seen::Sent(first + 7, 15))));
+            exchange.receive(NodeId(3), (9, round as u32, 0), &[1, 1], &mut |_| ());
+        }
+        assert_eq!(memory(&exchange), before);
     }
 
     #[test]

@@ -14,6 +14,8 @@ const VERSION: u8 = 1;
 pub const WINDOW: u16 = 64;
 /// Bytes of a frame around those of a chunk, at most.
 pub const CHUNK_OVERHEAD: u16 = 64;
+/// Bytes of a frame around those of a message of data, at most.
+pub const DATA_OVERHEAD: usize = 24;
 
 /// The most repetitions of a message of data.
 pub const MOST_REPETITIONS: u8 = 15;
