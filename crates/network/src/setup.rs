@@ -1,5 +1,6 @@
 //! What a booted node is told of itself and of what its owner delivers there: one array in CBOR, made by the host.
 
+use crate::exchange::Role;
 use crate::frame::{Frame, Malformed, Name, NodeId, Package, Version};
 use crate::node::Settings;
 use crate::place::Position;
@@ -22,6 +23,17 @@ pub struct Handed {
     pub bytes: Vec<u8>,
 }
 
+/// A stream of which a node has a part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// What programs call it; streams of several senders may share a name.
+    pub name: Name,
+    /// Who publishes it.
+    pub from: NodeId,
+    /// What this node has to do with it.
+    pub role: Role,
+}
+
 /// All that a node is told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setup {
@@ -35,6 +47,10 @@ pub struct Setup {
     pub settings: Settings,
     /// What is delivered here, in the order of time.
     pub deliveries: Vec<Handed>,
+    /// Its parts of streams.
+    pub parts: Vec<Part>,
+    /// By slot, how much greater the number of its component is than that of the exchange.
+    pub slots: Vec<i16>,
 }
 
 type Written = Result<(), minicbor::encode::Error<core::convert::Infallible>>;
@@ -50,7 +66,7 @@ impl Setup {
 
     fn write(&self, to: &mut Encoder<&mut Vec<u8>>) -> Written {
         let Settings { trickle, patience, pace, keep, applications, largest } = self.settings;
-        to.array(7)?.u32(self.id.0)?.u64(self.seed)?;
+        to.array(9)?.u32(self.id.0)?.u64(self.seed)?;
         to.array(8)?.u64(trickle.shortest.as_nanos())?.u32(trickle.doublings)?.u32(trickle.redundancy)?;
         to.u64(patience.as_nanos())?.u64(pace.as_nanos())?.u64(keep.as_nanos())?;
         to.u64(applications as u64)?.u32(largest)?;
@@ -68,6 +84,14 @@ impl Setup {
             to.array(5)?.u64(it.time.as_nanos())?.str(it.package.app.as_str())?.u32(it.package.version.0)?;
             to.bytes(&Frame::package(&it.package))?.bytes(&it.bytes)?;
         }
+        to.array(self.parts.len() as u64)?;
+        for part in &self.parts {
+            write_part(part, to)?;
+        }
+        to.array(self.slots.len() as u64)?;
+        for slot in &self.slots {
+            to.i16(*slot)?;
+        }
         to.null()?.ok()
     }
 
@@ -77,7 +101,7 @@ impl Setup {
     /// Where they are none.
     pub fn decode(bytes: &[u8]) -> Result<Setup, Malformed> {
         let mut from = Decoder::new(bytes);
-        exactly(&mut from, 7)?;
+        exactly(&mut from, 9)?;
         let (id, seed) = (NodeId(from.u32()?), from.u64()?);
         exactly(&mut from, 8)?;
         let shortest = Duration::from_nanos(from.u64()?);
@@ -95,8 +119,12 @@ impl Setup {
         let description = Description { position, tags: list()?, sensors: list()?, actuators: list()? };
         let count = from.array()?.ok_or(Malformed)?;
         let deliveries = (0..count).map(|_| handed(&mut from)).collect::<Result<_, Malformed>>()?;
+        let count = from.array()?.ok_or(Malformed)?;
+        let parts = (0..count).map(|_| part(&mut from)).collect::<Result<_, Malformed>>()?;
+        let count = from.array()?.ok_or(Malformed)?;
+        let slots = (0..count).map(|_| Ok(from.i16()?)).collect::<Result<_, Malformed>>()?;
         from.null()?;
-        let setup = Setup { id, seed, description, settings, deliveries };
+        let setup = Setup { id, seed, description, settings, deliveries, parts, slots };
         (from.position() == bytes.len()).then_some(setup).ok_or(Malformed)
     }
 }
@@ -107,6 +135,41 @@ fn handed(from: &mut Decoder<'_>) -> Result<Handed, Malformed> {
     let version = Version(from.u32()?);
     let package = Frame::read_package(app, version, from.bytes()?)?;
     Ok(Handed { time, package, bytes: from.bytes()?.to_vec() })
+}
+
+fn write_part(part: &Part, to: &mut Encoder<&mut Vec<u8>>) -> Written {
+    let Part { name, from, role } = part;
+    to.array(13)?.str(name.as_str())?.u32(from.0)?.u16(role.stream)?;
+    // Of who has none, an empty name, and a node that is none.
+    to.str(role.application.as_ref().map_or("", Name::as_str))?;
+    to.u64(role.parent.map_or(u64::MAX, |parent| parent.0.into()))?;
+    to.bool(role.relays)?.bool(role.receives)?.u8(role.priority)?.u16(role.bytes)?;
+    to.u64(role.period.as_nanos())?.u64(role.jitter.as_nanos())?.u64(role.frame_period.as_nanos())?;
+    to.u8(role.repetitions)?.ok()
+}
+
+fn part(from: &mut Decoder<'_>) -> Result<Part, Malformed> {
+    exactly(from, 13)?;
+    let (name, sender) = (Name::new(from.str()?).ok_or(Malformed)?, NodeId(from.u32()?));
+    let (stream, application) = (from.u16()?, Name::new(from.str()?));
+    let parent = u32::try_from(from.u64()?).ok().map(NodeId);
+    let (relays, receives, priority, bytes) = (from.bool()?, from.bool()?, from.u8()?, from.u16()?);
+    let [period, jitter, frame_period] = [from.u64()?, from.u64()?, from.u64()?].map(Duration::from_nanos);
+    let repetitions = from.u8()?;
+    let role = Role {
+        stream,
+        application,
+        parent,
+        relays,
+        receives,
+        priority,
+        bytes,
+        period,
+        jitter,
+        frame_period,
+        repetitions,
+    };
+    Ok(Part { name, from: sender, role })
 }
 
 fn exactly(from: &mut Decoder<'_>, items: u64) -> Result<(), Malformed> {
@@ -136,6 +199,23 @@ mod tests {
             scope: Scope { areas, requires: vec![Requirement::Actuator("blind".into())] },
         };
         let millis = Duration::from_millis;
+        let of = |parent, application| Part {
+            name: Name::new("light").expect("a name"),
+            from: NodeId(4),
+            role: Role {
+                stream: 300,
+                application,
+                parent,
+                relays: true,
+                receives: false,
+                priority: 200,
+                bytes: 1_400,
+                period: millis(100),
+                jitter: millis(30),
+                frame_period: millis(50),
+                repetitions: 1,
+            },
+        };
         let setup = Setup {
             id: NodeId(3),
             seed: 7,
@@ -149,6 +229,8 @@ mod tests {
                 largest: 65_536,
             },
             deliveries: vec![Handed { time: Instant::from_nanos(500), package, bytes }],
+            parts: vec![of(None, Name::new("blinds")), of(Some(NodeId(9)), None)],
+            slots: vec![3, -1],
         };
         let encoded = setup.encode();
         assert_eq!(Setup::decode(&encoded), Ok(setup));

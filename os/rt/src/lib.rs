@@ -31,6 +31,7 @@ pub mod clock;
 pub mod coloured;
 mod console;
 pub mod counters;
+pub mod data;
 pub mod demands;
 pub mod device;
 pub mod disk;

@@ -20,7 +20,7 @@ enum Wish {
 
 /// What the loader has answered.
 pub enum Answer {
-    Hosted { app: Name, version: Version },
+    Hosted { app: Name, version: Version, slot: usize },
     Refused { app: Name, version: Version, why: Refusal },
 }
 
@@ -94,7 +94,7 @@ impl Handover {
         match (wish, kind) {
             (Wish::Host(app, version), 0) => {
                 self.slots.push((what.into(), app, version));
-                Some(Answer::Hosted { app, version })
+                Some(Answer::Hosted { app, version, slot: what.into() })
             }
             (Wish::Host(app, version), _) => {
                 let why = Refusal { reason: what, task: (task != u8::MAX).then_some(task) };
