@@ -438,6 +438,7 @@ pub fn start(
     results.put(IMAGE, &image.bytes)?;
     let counted = Execution::Counted { shift: system.machine.shift };
     let mut devices = emulated_disk(system, results)?;
+    let joined = matches!(emulation, Emulation::Joined(_));
     let (execution, plug_in, monitor) = match emulation {
         Emulation::Plain => (counted, None, None),
         Emulation::PlugIn(plug_in) => (counted, Some(plug_in), None),
@@ -465,7 +466,7 @@ pub fn start(
     let watch = Watch::over(&image.facts, patience);
     let listens = onlooker.as_ref().is_some_and(|it| it.listens());
     let mut console = listens.then(|| Console::new(boot.log(), &image.facts.components));
-    let ended = watch::run_held(&boot, watch, &mut |seen| {
+    let mut look = |seen: crate::rings::Progress| {
         if let Some(onlooker) = &mut onlooker {
             for line in console.as_mut().map(Console::look).unwrap_or_default() {
                 onlooker.printed(&line);
@@ -473,7 +474,11 @@ pub fn start(
             onlooker.reached(seen.now.since(tactus_time::Instant::ZERO));
         }
         onlooker.as_mut().is_some_and(|it| it.holds())
-    });
+    };
+    let ended = match joined {
+        true => watch::run_often(&boot, watch, &mut look),
+        false => watch::run(&boot, watch, &mut |seen| _ = look(seen)),
+    };
     ended.map_err(machine)
 }
 

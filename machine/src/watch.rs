@@ -17,6 +17,8 @@ use tactus_image::{Facts, Interleaved};
 
 /// How often the rings are looked at.
 const LOOK: Duration = Duration::from_millis(40);
+/// How often those of a machine that is held when it is ahead of others: so far it may come meanwhile.
+const OFTEN: Duration = Duration::from_millis(5);
 
 /// How many times slower the machine may be where what it executes is followed.
 const FOLLOWED: u32 = 20;
@@ -108,14 +110,24 @@ impl Drop for Emulation {
 
 /// Runs the machine to its end. `progress` is called several times a second.
 pub fn run(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress)) -> Result<Ended, RunFailure> {
-    run_held(boot, watch, &mut |seen| {
+    let mut goes_on = |seen| {
         progress(seen);
         false
-    })
+    };
+    run_held(boot, watch, LOOK, &mut goes_on)
 }
 
-/// The same; as long as `progress` says so the machine stands still.
-pub fn run_held(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ended, RunFailure> {
+/// The same, looked at as often as may be; as long as `progress` says so the machine stands still.
+pub fn run_often(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ended, RunFailure> {
+    run_held(boot, watch, OFTEN, progress)
+}
+
+fn run_held(
+    boot: &Boot,
+    watch: Watch,
+    look: Duration,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Ended, RunFailure> {
     let start = |error: io::Error| RunFailure::Start(error.to_string());
     let memory = boot.new_memory().map_err(start)?;
     // What the emulator itself says, in a file without a name, as the guest's memory.
@@ -154,7 +166,7 @@ pub fn run_held(boot: &Boot, watch: Watch, progress: &mut dyn FnMut(Progress) ->
             let _ = kill_process(Pid::from_child(&emulation.0), if hold { Signal::STOP } else { Signal::CONT });
             held = hold;
         }
-        thread::sleep(LOOK);
+        thread::sleep(look);
     };
     progress(rings.progress().map_err(start)?);
     if let Some(Ok(told)) = followed.map(thread::JoinHandle::join) {

@@ -1,6 +1,6 @@
 //! A network file: what each node's slots make of what is delivered, and the run of the whole, simulated and judged.
 
-mod data;
+pub(super) mod data;
 
 use super::check;
 use crate::arguments::{Check, Simulate, Subject};

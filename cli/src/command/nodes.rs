@@ -3,6 +3,8 @@
 //!
 //! Each machine repeats by itself, but frames come in the host's time: no two runs are alike to the bit.
 
+mod data;
+
 use super::network::{announce, held, rule, told_of};
 use super::run::{built, Booted, Shown};
 use crate::arguments::Run;
@@ -13,7 +15,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
-use tactus_machine::air::{self, Air, Hearer, Pace};
+use tactus_machine::air::{self, Air, Carried, Hearer, Pace};
 use tactus_machine::boot::{assemble, boot_with, machine, Assembled, Emulation, Onlooker, Ran};
 use tactus_machine::emulator::{Emulator, LOG};
 use tactus_machine::failure::{Failure, Outcome};
@@ -26,6 +28,7 @@ use tactus_network::frame::NodeId;
 use tactus_network::frame::{Name, Version};
 use tactus_network::refusals::Refusal;
 use tactus_network::setup::{Handed, Setup};
+use tactus_network::verdict::data::booted::Evidence;
 use tactus_network::verdict::judge;
 use tactus_plan::{plan, RunPlan};
 use tactus_record::EventKind;
@@ -68,13 +71,14 @@ pub fn run(arguments: &Run, mut network: Network) -> Result<Outcome, Failure> {
             None => return Ok(Outcome::Broken),
         }
     }
-    let (ran, (sent, lost)) = boot(arguments, &network, &nodes)?;
-    let mut all = true;
+    let (ran, (sent, lost), kept) = boot(arguments, &network, &nodes)?;
+    let (mut all, mut evidence) = (true, Evidence::default());
+    data::seen(&kept, &mut evidence);
     let mut happened = Happenings { sent: vec![Sent::default(); nodes.len()], lost, ..Happenings::default() };
     for (n, (node, ran)) in nodes.iter().zip(ran).enumerate() {
         lines::put(&format!("{}\n", lines::bold(&network.nodes[n])));
         let log = fs::read(node.results.file(LOG)).unwrap_or_default();
-        read_log(&network, n, &String::from_utf8_lossy(&log), &mut happened);
+        read_log(&network, n, &String::from_utf8_lossy(&log), (&mut happened, &mut evidence));
         let plan = came(&network, node, &ran.trace);
         let booted = Booted {
             arguments,
@@ -93,11 +97,17 @@ pub fn run(arguments: &Run, mut network: Network) -> Result<Outcome, Failure> {
     let verdict = judge(&network.field, &happened, &std::collections::BTreeMap::new());
     told_of(&network, &happened, &verdict);
     lines::line("frames", format!("{} sent, {} lost on the way", lines::grouped(sent), lines::grouped(lost)));
+    let mut held_data = true;
+    if !network.field.streams.is_empty() {
+        let (text, held) = data::judged(&network, &happened, &evidence);
+        lines::line("verdict", text);
+        held_data = held;
+    }
     let nodes = if all { "every node holds its own promises" } else { "a node does not hold its own promises" };
-    let text =
-        format!("{}; {nodes}; no run is like another to the bit: machines of their own", held(&network, &verdict));
+    let whole = if network.field.deliveries.is_empty() { String::new() } else { held(&network, &verdict) + "; " };
+    let text = format!("{whole}{nodes}; no run is like another to the bit: machines of their own");
     lines::line("verdict", if all { text } else { lines::bad(text) });
-    Ok(Outcome::held_if(all && verdict.wrong.is_empty()))
+    Ok(Outcome::held_if(all && held_data && verdict.wrong.is_empty()))
 }
 
 /// Refuses what cannot be booted.
@@ -105,10 +115,6 @@ fn can_boot(network: &Network) -> Result<(), Failure> {
     let refuse = |why: String| Err(Failure::Input(format!("{}: {why}", network.source.display())));
     if network.nodes.len() > MOST {
         return refuse(format!("{} nodes are more than the {MOST} that are booted; use simulate", network.nodes.len()));
-    }
-    if let Some(data) = network.field.streams.first() {
-        let name = data.name.as_str();
-        return refuse(format!("data {name:?}: booted nodes exchange none; leave [[data]] out, or use simulate"));
     }
     let always = |n: &usize| {
         let it = &network.field.members[*n];
@@ -141,7 +147,7 @@ fn can_boot(network: &Network) -> Result<(), Failure> {
             return refuse(format!("{file}: loads of its own would take the network's slots; leave them out"));
         }
     }
-    Ok(())
+    data::refusal(network).map_or(Ok(()), refuse)
 }
 
 /// Checks and builds a node; nothing if it cannot run.
@@ -165,6 +171,8 @@ fn node(arguments: &Run, network: &Network, n: usize, folder: &std::path::Path) 
         description: network.field.members[n].description.clone(),
         settings: network.field.settings,
         deliveries: handed.collect(),
+        parts: data::parts(network, n),
+        slots: data::slots(&system),
     };
     let exchange = system.components.iter().position(|it| it.name == EXCHANGE);
     plan.told.extend(exchange.map(|place| (place, setup.encode())));
@@ -198,14 +206,17 @@ impl Onlooker for Watched<'_> {
     }
 }
 
-/// Boots all, each on a thread of its own; gives what they left, and how many frames were sent and lost.
-fn boot(arguments: &Run, network: &Network, nodes: &[Node]) -> Result<(Vec<Ran>, (u64, u64)), Failure> {
+/// What booted nodes left, how many frames were sent and lost between them, and those of data.
+type Left = (Vec<Ran>, (u64, u64), Vec<Carried>);
+
+/// Boots all, each on a thread of its own.
+fn boot(arguments: &Run, network: &Network, nodes: &[Node]) -> Result<Left, Failure> {
     let folders: Vec<PathBuf> = nodes.iter().map(|node| node.results.folder().to_path_buf()).collect();
     let hearer = |link: &tactus_network::field::Link| Hearer { machine: link.to, loss: link.loss };
     let hearers: Vec<Vec<Hearer>> =
         network.field.members.iter().map(|it| it.links.iter().map(hearer).collect()).collect();
-    let air = Air::start(&folders, &hearers, network.field.seed).map_err(machine)?;
-    let pace = Pace::new(nodes.len());
+    let pace = Arc::new(Pace::new(nodes.len()));
+    let air = Air::start(&folders, &hearers, network.field.seed, &pace, data::is_data).map_err(machine)?;
     let ran = thread::scope(|scope| {
         let one = |(number, node): (usize, &Node)| {
             let bar = (number == 0).then(|| progress::Run::new("run", network.field.duration));
@@ -227,15 +238,19 @@ fn boot(arguments: &Run, network: &Network, nodes: &[Node]) -> Result<(Vec<Ran>,
         let lost = || Err(Failure::Machine("a machine's thread ended early".into()));
         threads.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect::<Result<Vec<_>, _>>()
     })?;
-    Ok((ran, air.frames()))
+    Ok((ran, air.frames(), air.kept()))
 }
 
 /// What the node's exchange component said, as what happened there: `exchange: hosts blinds 1000000 12345`.
-fn read_log(network: &Network, n: usize, log: &str, run: &mut Happenings) {
+fn read_log(network: &Network, n: usize, log: &str, (run, data): (&mut Happenings, &mut Evidence)) {
     let mut hosted: HashMap<Name, Version> = HashMap::new();
     for line in log.lines() {
-        let Some(words) = line.split_once(&format!("{EXCHANGE}: ")).map(|it| it.1) else { continue };
+        // A mark of the kernel's, and the speaker's name, stand before each line: what others say of the exchange is nothing.
+        let said =
+            |line| str::strip_prefix(line, "|")?.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix(' ');
+        let Some(words) = said(line).and_then(|it| it.strip_prefix(EXCHANGE)?.strip_prefix(": ")) else { continue };
         let words: Vec<&str> = words.split_whitespace().collect();
+        data::read_line(n, &words, data);
         let [time, word, app, version, rest @ ..] = &words[..] else { continue };
         let number = |text: &str| text.parse::<i64>().ok();
         let (Some(time), Some(app), Some(version)) = (number(time), Name::new(app), number(version)) else { continue };

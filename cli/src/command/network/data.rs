@@ -135,7 +135,7 @@ pub fn judged(network: &Network, run: &Run, (bounds, without): &(Bounds, usize))
 }
 
 /// `light of light-a at blind-a: …, at 3.2 s`
-fn sentence(network: &Network, it: &Finding) -> String {
+pub fn sentence(network: &Network, it: &Finding) -> String {
     let stream = &network.field.streams[it.stream];
     let what = match it.wrong {
         Wrong::NotForIt => "it is not for this node".to_string(),
@@ -148,6 +148,14 @@ fn sentence(network: &Network, it: &Finding) -> String {
         }
         Wrong::Missing => "it did not come, though not all of its frames were lost".to_string(),
         Wrong::Refused => "its node refused to send it".to_string(),
+        Wrong::Speaker(number) => {
+            let name = network.nodes.get(number as usize).map_or("a node that is none", |it| it);
+            format!("it sent a frame in the name of {name}")
+        }
+        Wrong::Foreign => "it sent a frame of data that is not its own and that it does not pass on".to_string(),
+        Wrong::NotSent => "it did not send, or pass on, what it should have".to_string(),
+        Wrong::TooMany => "it sent more messages than were declared".to_string(),
+        Wrong::Silent => "nothing came of it that could be judged".to_string(),
     };
     let (name, from, at) = (stream.name.as_str(), &network.nodes[stream.from], &network.nodes[it.node]);
     format!("data {name:?} of {from} at {at}: {what}, at {}", it.time)

@@ -4,6 +4,8 @@
 //! node of its stream's scope, by the time that it is promised there, unless every one of its frames was lost on the way. A node that
 //! comes or goes in that time, or begins or ends to host the application whose data it is, is owed nothing of it. Nothing here asks a node what it thinks.
 
+pub mod booted;
+
 use crate::field::data::{checksum, message, Published};
 use crate::field::{Field, Happened, Run};
 use crate::frame::Name;
@@ -30,6 +32,16 @@ pub enum Wrong {
     Missing,
     /// Its node refused to send it, though it was published at the declared rate.
     Refused,
+    /// Of booted nodes: a frame was sent in another one's name, that of the number.
+    Speaker(u32),
+    /// A frame was sent by a node that neither publishes the stream nor passes it on.
+    Foreign,
+    /// It was not sent, or passed on.
+    NotSent,
+    /// More messages were sent than the declared rate lets out.
+    TooMany,
+    /// Nothing came of it that could be judged.
+    Silent,
 }
 
 /// Something wrong, and where.
