@@ -10,6 +10,7 @@
 mod changing;
 mod combined;
 mod featured;
+mod jittered;
 mod mc2;
 mod partitions;
 mod per_server;
@@ -25,6 +26,7 @@ mod waiting;
 pub use changing::{changing, changing_levels, lasting, with_changes};
 pub use combined::combined;
 pub use featured::{everything, featured, overload};
+pub use jittered::jittered;
 pub use mc2::mc2;
 pub use partitions::partitions;
 pub use per_server::per_server;

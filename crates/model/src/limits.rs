@@ -48,6 +48,8 @@ pub const MAX_SWITCHES: usize = 64;
 pub const MAX_START_FRAME: u64 = 1_000_000;
 /// The most changes of one system.
 pub const MAX_CHANGES: usize = 64;
+/// The most jobs of a task that may be under way within their deadlines: no more arrivals than that wait for the one before them.
+pub const MAX_UNDER_WAY: u64 = 16;
 /// The most slots of one system.
 pub const MAX_SLOTS: usize = 8;
 /// The most memory of the program in a slot.

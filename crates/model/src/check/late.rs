@@ -3,10 +3,7 @@
 use super::health::overrun_remedy;
 use crate::draft::Draft;
 use crate::problem::Collector;
-use crate::{Overrun, System};
-
-/// As many jobs of a task may be under way within their deadlines: no more arrivals than that wait for the one before them.
-const MOST_UNDER_WAY: u64 = 16;
+use crate::{Overrun, System, MAX_UNDER_WAY};
 
 /// Refuses such deadlines where a job has to be over when the next one is released.
 pub(super) fn check(draft: &Draft, system: &System, out: &mut Collector) {
@@ -15,8 +12,8 @@ pub(super) fn check(draft: &Draft, system: &System, out: &mut Collector) {
         let place = drafted.deadline.get().map_or(drafted.place, |at| at.place);
         let placing = system.scheduling.places.get(n).copied().unwrap_or_default();
         let jitter = placing.release.burst().map_or(0, |burst| burst.jitter.div_ceil(task.period));
-        if task.deadline.div_ceil(task.period).saturating_add(jitter) > MOST_UNDER_WAY {
-            let limit = format!("so long that more than {MOST_UNDER_WAY} jobs may be under way");
+        if task.deadline.div_ceil(task.period).saturating_add(jitter) > MAX_UNDER_WAY {
+            let limit = format!("so long that more than {MAX_UNDER_WAY} jobs may be under way");
             out.out_of_range(
                 place,
                 &drafted.subject,

@@ -5,7 +5,7 @@ use super::server::{self, Home, Homes};
 use crate::draft::{At, Draft, DraftPartition, DraftTask, DraftWindow, Given};
 use crate::problem::{nearest, Collector, Complaint, Location};
 use crate::{
-    Body, Component, Migration, Partition, Partitions, Platform, Release, Scheduling, Server, ServerKind, Task, Window,
+    Body, Component, Migration, Partition, Partitions, Platform, Scheduling, Server, ServerKind, Task, Window,
     MAX_SERVERS, MAX_START_FRAME, MAX_WINDOWS, SHORTEST_QUANTUM,
 };
 use std::collections::HashMap;
@@ -400,7 +400,7 @@ pub(super) fn finish(
                 out.refuse(drafted.place, &drafted.subject, why, remedy);
             }
         }
-        let timed = scheduling.places[n].release == crate::Release::Periodic;
+        let timed = scheduling.places[n].release.is_timed();
         if timed {
             task.offset = task.offset.checked_add(list[own].start(*frame)).unwrap_or(Duration::MAX);
         }
@@ -456,7 +456,8 @@ fn late(draft: &Draft, (tasks, components): (&[Task], &[Component]), scheduling:
             refuse("the root scheduler loads it, but another component restarts it", "write restarted-by = \"root\"");
         } else if of_it
             .iter()
-            .any(|task| !matches!(scheduling.places[*task].release, Release::Periodic | Release::After(..)))
+            .map(|task| scheduling.places[*task].release)
+            .any(|release| !release.is_timed() && release.predecessor().is_none())
         {
             refuse("something may arrive for a task of it before it is there", "let time release its tasks");
         } else if partition.start_frame == 0 {

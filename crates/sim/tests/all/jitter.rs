@@ -1,14 +1,16 @@
 //! Release jitter: the instants that the policy draws are those of the file, and a schedule with them is the one in which arrivals from outside
 //! release the jobs at these instants.
 
-use tactus_generate::featured;
+use std::path::Path;
+use tactus_formats::to_toml;
+use tactus_generate::{featured, jittered, lasting};
 use tactus_model::{Burst, Costs, EarlyArrival, Feature, Release, System};
 use tactus_plan::plan;
 use tactus_policy::{Partitions, PolicyConfig, PolicySpec, ReleaseInstants, ResourceTree, Scheduler, Tree};
 use tactus_record::{EventKind, Record};
 use tactus_sim::{simulate_with_steps, Arrivals};
 use tactus_time::{Duration, Instant, TaskId};
-use tactus_trace::{check, schedule, Segment, Trace};
+use tactus_trace::{check, judge, schedule, Segment, Trace, Verdict};
 
 fn tree(setup: &mut PolicyConfig) -> &mut Tree {
     match &mut setup.kind {
@@ -106,4 +108,39 @@ fn a_release_that_the_jitter_does_not_allow_is_found() {
         let found = altered(by);
         assert!(found.iter().any(|it| it.task == Some(one.task) && it.job == Some(2)), "{by}: {found:?}");
     }
+}
+
+#[test]
+fn random_systems_with_jitter_late_deadlines_and_offsets_can_be_written_and_keep_every_rule_and_promise() {
+    let (mut seen, mut promises) = ([0; 3], 0);
+    for seed in 0..48 {
+        let mut system = jittered(seed);
+        // A file's tasks all have a deadline in its run.
+        lasting(&mut system, Duration::from_secs(4));
+        let text = to_toml(&system).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let read = System::parse_toml(&text, Path::new("drawn.toml"));
+        let read = read.unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{text}"));
+        let of = |system: &System| -> Vec<_> {
+            let one = |n: usize| {
+                let task = &system.tasks[n];
+                (task.offset, task.deadline, system.scheduling.places.get(n).map_or(Release::Periodic, |it| it.release))
+            };
+            (0..system.tasks.len()).map(one).collect()
+        };
+        assert_eq!(of(&read), of(&system), "seed {seed}");
+        for (n, (offset, deadline, release)) in of(&system).into_iter().enumerate() {
+            let has = [!offset.is_zero(), deadline > system.tasks[n].period, release.jitter().is_some()];
+            seen = [0, 1, 2].map(|it| seen[it] + usize::from(has[it]));
+        }
+        lasting(&mut system, Duration::from_millis(300));
+        let plan = plan(&system, &tactus_analysis::check(&system, &Costs::default()), &Costs::default());
+        let trace = run(&system, &plan.setup, Vec::new());
+        let wrong = check::all(&plan.view, &trace, Duration::ZERO);
+        assert!(wrong.is_empty(), "seed {seed}: {:?}", wrong[0]);
+        let summary = judge(&plan.view, &trace);
+        assert!(!matches!(summary.verdict, Verdict::Broken(_)), "seed {seed}: {:?}", summary.verdict);
+        promises += summary.tasks.iter().filter(|task| task.worst_over_bound.is_some()).count();
+    }
+    println!("tasks with offsets, late deadlines, jitter: {seen:?}; {promises} promises");
+    assert!(seen.iter().all(|it| *it > 60) && promises > 150, "{seen:?} {promises}");
 }

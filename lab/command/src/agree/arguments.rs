@@ -40,6 +40,9 @@ pub struct Agree {
     /// five to eight cores; from seed 2000000 on, lightly loaded ones
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions"])]
     pub combined: bool,
+    /// Systems whose jobs have release jitter, deadlines after the next release, and offsets
+    #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "raised", "resources", "waits", "partitions", "combined"])]
+    pub jitter: bool,
     /// Systems of partitions, with windows in a major frame
     #[arg(long, conflicts_with_all = ["changes", "per_server", "released", "resources", "waits"])]
     pub partitions: bool,

@@ -27,8 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 use tactus_formats::to_toml;
 use tactus_generate::{
-    any, changing, changing_levels, combined, lasting, partitions, per_server, raised, released, sharing, waiting,
-    RAISER,
+    any, changing, changing_levels, combined, jittered, lasting, partitions, per_server, raised, released, sharing,
+    waiting, RAISER,
 };
 use tactus_machine::boot::{boot, compile_ours_for, details, image, is_booted, Ran};
 use tactus_machine::build::Programs;
@@ -138,6 +138,7 @@ fn one(
         _ if arguments.waits => Some(waiting(seed)),
         _ if arguments.partitions => Some(partitions(seed)),
         _ if arguments.combined => Some(combined(seed)),
+        _ if arguments.jitter => Some(jittered(seed)),
         (true, _) => per_server(seed),
         // A fourth has levels of criticality.
         (_, true) if seed % 4 == 3 => Some(changing_levels(seed / 4)),
@@ -240,6 +241,7 @@ fn again(seed: u64, arguments: &Agree) -> String {
     words.extend(arguments.waits.then(|| "--waits".to_string()));
     words.extend(arguments.partitions.then(|| "--partitions".to_string()));
     words.extend(arguments.combined.then(|| "--combined".to_string()));
+    words.extend(arguments.jitter.then(|| "--jitter".to_string()));
     words.extend(arguments.changes.then(|| "--changes".to_string()));
     words.extend(arguments.duration.map(|it| format!("--duration '{} ns'", it.as_nanos())));
     words.extend(arguments.shift.map(|it| format!("--shift {it}")));
