@@ -110,8 +110,9 @@ impl<'m> MessageSlots<'m> {
             return Ok(None);
         }
         let (time, length) = (time.load(Ordering::Relaxed), length.load(Ordering::Relaxed));
-        let into = usize::try_from(length).ok().filter(|length| *length <= self.size as usize);
-        let into = into.and_then(|length| message.get_mut(..length.checked_sub(8 * HEAD)?));
+        let behind = usize::try_from(length).ok().filter(|length| *length <= self.size as usize);
+        let behind = behind.and_then(|length| length.checked_sub(8 * HEAD));
+        let into = behind.and_then(|length| message.get_mut(..length));
         let read = into.map(|into| {
             for (head, word) in head.iter_mut().zip(body) {
                 *head = word.load(Ordering::Relaxed);
@@ -123,10 +124,11 @@ impl<'m> MessageSlots<'m> {
         if sequence.load(Ordering::Relaxed) != count {
             return Ok(None);
         }
-        match read {
-            Some(length) => Ok(Some((length, time))),
-            None if length <= u64::from(self.size) => Err(Untaken::TooLong),
-            None => Err(Untaken::Unsound),
+        match (read, behind) {
+            (Some(length), _) => Ok(Some((length, time))),
+            (None, Some(_)) => Err(Untaken::TooLong),
+            // Longer than a message may be, or shorter than what stands before each.
+            (None, None) => Err(Untaken::Unsound),
         }
     }
 }
