@@ -28,7 +28,7 @@ pub fn promised(whole: &Sandboxes, views: &[&View]) -> Vec<MailboxCheck> {
 /// A mailbox and what its run is held against.
 fn views<'w>(whole: &'w Sandboxes, checks: &[MailboxCheck]) -> Vec<(&'w Mailbox, MailboxView)> {
     let each = whole.mailboxes.iter().zip(checks).enumerate();
-    each.map(|(number, (it, check))| (it, mailbox_view(it, number, check))).collect()
+    each.map(|(number, (it, check))| (it, mailbox_view(whole, it, number, check))).collect()
 }
 
 /// Judges what the built-in workload's messages come to in simulated runs. Whether all was kept.
@@ -47,13 +47,13 @@ pub fn simulated(whole: &Sandboxes, runs: &[Option<(View, Trace)>]) -> bool {
     !held.contains(&false)
 }
 
-/// A run at an end.
+/// A run at an end that was its only one.
 pub fn side(trace: &Trace, began: Duration, duration: Duration) -> MailboxSide<'_> {
-    MailboxSide { trace, began, duration }
+    MailboxSide { trace, began, duration, restarted: false }
 }
 
-/// Judges the messages of a run on the machine; of a sandbox whose kernel did not run once and to its end there is no trace. Whether all was kept,
-/// and what scripts are told.
+/// Judges the messages of a run on the machine; of a sandbox whose kernel did not come to the end of a run there is no trace. Whether all was kept,
+/// and what scripts are told. What cannot be judged is not kept.
 pub fn ran(
     whole: &Sandboxes,
     checks: &[MailboxCheck],
@@ -66,7 +66,7 @@ pub fn ran(
             (None, [Some(from), Some(to)]) => Ok(judge_mailbox(&view, from, to)),
             (missing, _) => {
                 let name = missing.map_or("", |end| whole.parts[end.sandbox].system.name.as_str());
-                Err(format!("the kernel of sandbox {name} did not run once and to its end"))
+                Err(format!("the kernel of sandbox {name} did not come to the end of a run"))
             }
         };
         let held = tell(&view, &judged);
@@ -76,11 +76,11 @@ pub fn ran(
     (words.iter().all(|it| it.1), all, words)
 }
 
-/// Says what became of a mailbox's messages; whether what was promised was kept. Of one that cannot be judged its sandbox's verdict says so.
+/// Says what became of a mailbox's messages; whether what was promised was kept.
 fn tell(view: &MailboxView, judged: &Result<MailboxSummary, String>) -> bool {
     let text = in_words(view, judged);
     lines::line("mailbox", if judged.is_ok() { text } else { lines::bad(text) });
-    let Ok(it) = judged else { return true };
+    let Ok(it) = judged else { return false };
     it.broken.iter().for_each(|broken| lines::line("", lines::bad(format!("{}: {broken}", view.name))));
     it.broken.is_empty()
 }
@@ -99,9 +99,15 @@ fn in_words(view: &MailboxView, judged: &Result<MailboxSummary, String>) -> Stri
     let sent = longest(it.from_send, view.from_send);
     let released = longest(it.from_release, view.from_release);
     let late = if it.late > 0 { format!("; {} later than the file allows", it.late) } else { String::new() };
+    let restarted = match (it.unjudged, it.earlier) {
+        (0, false) => String::new(),
+        (count, false) => format!("; {count} of them not judged: a kernel was started again"),
+        (0, true) => "; those before a kernel was started again not judged".into(),
+        (count, true) => format!("; {count} of them, and those before a kernel was started again, not judged"),
+    };
     let excused = it.excused.as_ref().map_or(String::new(), |why| format!("; no time was owed: {why}"));
     format!(
-        "{}: {} sent, {} taken, {} found no room; the longest {sent} from a send, {released} from the release of its job{late}{excused}",
+        "{}: {} sent, {} taken, {} found no room; the longest {sent} from a send, {released} from the release of its job{late}{restarted}{excused}",
         view.name, it.sent, it.taken, it.refused
     )
 }
@@ -115,14 +121,16 @@ fn summary(view: &MailboxView, judged: &Result<MailboxSummary, String>, held: bo
         "from_release_bound_ns": nanos(view.from_release),
         "room_for_all": view.has_room,
         "judged": judged.is_ok(),
+        "held": held,
     });
     if let Ok(it) = judged {
-        told["held"] = json!(held);
         told["sent"] = json!(it.sent);
         told["taken"] = json!(it.taken);
         told["refused"] = json!(it.refused);
         told["unsound"] = json!(it.unsound);
         told["late"] = json!(it.late);
+        told["unjudged"] = json!(it.unjudged);
+        told["sent_earlier"] = json!(it.earlier);
         told["from_send_ns"] = json!(nanos(it.from_send));
         told["from_release_ns"] = json!(nanos(it.from_release));
         told["broken"] = json!(it.broken);

@@ -349,7 +349,8 @@ fn left(n: usize, part: &Part<'_>, base: u64, ended: &Ended) -> Result<PartRan, 
     let first_job =
         ran.as_ref().ok().and_then(executes).zip(fate.began).map(|(at, began)| began + at.since(Instant::ZERO));
     let ran = match (fate.is_whole(), &fate.death) {
-        (true, _) => Ok(ran?),
+        // What a kernel has made of its own trace takes nobody else's verdict away.
+        (true, _) => ran.map_err(|why| format!("it left no trace that can be read: {why}")),
         (false, Some(death)) if fate.dead => Err(format!("its kernel died at {}: {}", death.at, death.why)),
         (false, Some(death)) => Err(format!("its kernel died at {}, and was started again: {}", death.at, death.why)),
         (false, None) => match fate.code {

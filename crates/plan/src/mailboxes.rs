@@ -30,11 +30,17 @@ pub fn mailboxes(whole: &Sandboxes, views: &[&View]) -> Vec<MailboxCheck> {
     whole.mailboxes.iter().map(|it| one(whole, it, views)).collect()
 }
 
+/// What people call a task at an end: `rich's map`.
+fn who(whole: &Sandboxes, end: MailboxEnd) -> String {
+    let system = &whole.parts[end.sandbox].system;
+    format!("{}'s {}", system.name, system.tasks[end.task].name)
+}
+
 /// A task at an end, or why it has no bound that counts here.
 fn task(whole: &Sandboxes, end: MailboxEnd, views: &[&View]) -> Result<MailboxTask, String> {
     let (system, view) = (&whole.parts[end.sandbox].system, views[end.sandbox]);
     let task = &view.tasks[end.task];
-    let who = format!("{}'s {}", system.name, task.name);
+    let who = who(whole, end);
     if !view.accepted {
         return Err(format!("the check refuses sandbox {}", system.name));
     }
@@ -81,14 +87,16 @@ fn one(whole: &Sandboxes, it: &Mailbox, views: &[&View]) -> MailboxCheck {
 }
 
 /// What a run's messages are held against.
-pub fn mailbox_view(it: &Mailbox, number: usize, check: &MailboxCheck) -> MailboxView {
+pub fn mailbox_view(whole: &Sandboxes, it: &Mailbox, number: usize, check: &MailboxCheck) -> MailboxView {
     let bound = check.bound.as_ref().ok();
     MailboxView {
         name: it.name.clone(),
         number: number as u8,
         source: TaskId(it.source.task as u16),
         destination: TaskId(it.destination.task as u16),
+        ends: [it.source, it.destination].map(|end| who(whole, end)),
         depth: it.depth,
+        messages: it.messages,
         from_send: bound.map(|it| it.from_send),
         from_release: bound.map(|it| it.from_release),
         has_room: bound.is_some_and(|bound| bound.waiting <= it.depth.into()),

@@ -46,7 +46,7 @@ impl Run {
     }
 
     fn side(&self) -> MailboxSide<'_> {
-        MailboxSide { trace: &self.trace, began: Duration::ZERO, duration: self.view.duration }
+        MailboxSide { trace: &self.trace, began: Duration::ZERO, duration: self.view.duration, restarted: false }
     }
 
     fn jobs(&self, task: TaskId) -> Vec<Job> {
@@ -91,7 +91,9 @@ fn hold(from: &Run, to: &Run, what: &str) -> (u64, f64) {
                 number: 3,
                 source: *source,
                 destination: *destination,
+                ends: ["sends".into(), "takes".into()],
                 depth: bound.waiting.min(1 << 20) as u32,
+                messages: 1,
                 from_send: Some(bound.from_send),
                 from_release: Some(bound.from_release),
                 has_room: true,
@@ -99,7 +101,12 @@ fn hold(from: &Run, to: &Run, what: &str) -> (u64, f64) {
                 latency: None,
             };
             let [sent, taken] = mail_of_the_workload(&view, [from.side(), to.side()]);
-            let side = |trace, run: &Run| MailboxSide { trace, began: Duration::ZERO, duration: run.view.duration };
+            let side = |trace, run: &Run| MailboxSide {
+                trace,
+                began: Duration::ZERO,
+                duration: run.view.duration,
+                restarted: false,
+            };
             let summary = judge_mailbox(&view, side(&sent, from), side(&taken, to));
             assert!(summary.broken.is_empty() && summary.excused.is_none(), "{what}: {summary:?}");
             let began = |run: &Run, task| run.jobs(task).iter().filter(|job| job.started.is_some()).count() as u64;
@@ -203,7 +210,9 @@ fn a_larger_share_of_a_vcpu_raises_throughput_and_vcpus_that_do_not_communicate_
         number: 0,
         source: TaskId(0),
         destination: TaskId(0),
+        ends: ["sends".into(), "takes".into()],
         depth: 8,
+        messages: 1,
         from_send: None,
         from_release: None,
         has_room: false,
@@ -211,7 +220,7 @@ fn a_larger_share_of_a_vcpu_raises_throughput_and_vcpus_that_do_not_communicate_
         latency: None,
     };
     fn side(trace: &Trace) -> MailboxSide<'_> {
-        MailboxSide { trace, began: Duration::ZERO, duration: Duration::from_millis(500) }
+        MailboxSide { trace, began: Duration::ZERO, duration: Duration::from_millis(500), restarted: false }
     }
     let (receiver, mut taken, mut silent) = (run(4), Vec::new(), Vec::new());
     for budget in [1, 2, 4] {

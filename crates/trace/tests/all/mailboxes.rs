@@ -13,7 +13,9 @@ fn view() -> MailboxView {
         number: 2,
         source: TaskId(0),
         destination: TaskId(1),
+        ends: ["rich's map".into(), "critical's guidance".into()],
         depth: 4,
+        messages: 1,
         from_send: Some(units(12)),
         from_release: Some(units(15)),
         has_room: true,
@@ -47,7 +49,7 @@ fn run(task: u16, level: u8, jobs: &[(u64, u32, u32)]) -> Trace {
 
 fn judged(view: &MailboxView, sent: &[(u64, u32, u32)], taken: &[(u64, u32, u32)]) -> MailboxSummary {
     let (from, to) = (run(0, 2, sent), run(1, 2 | TAKES, taken));
-    let side = |trace| MailboxSide { trace, began: units(100), duration: units(100) };
+    let side = |trace| MailboxSide { trace, began: units(100), duration: units(100), restarted: false };
     judge_mailbox(view, side(&from), side(&to))
 }
 
@@ -77,8 +79,54 @@ fn none_is_taken_that_was_not_sent_or_before_its_job_began() {
     assert!(it.broken.iter().any(|it| it.contains("2 messages were taken, and 1 sent")), "{it:?}");
     let it = judged(&view(), &[(20, 1, 0)], &[(10, 1, 0)]);
     assert!(it.broken.iter().any(|it| it.contains("and the job that sent it began at")), "{it:?}");
-    let it = judged(&view(), &[(0, 3, 0), (20, 1, 0)], &[(10, 3, 0)]);
-    assert!(it.broken.iter().any(|it| it.contains("the count of what was sent went from 3 to 1")), "{it:?}");
+    let it = judged(&view(), &[(0, 1, 0), (20, 0, 0)], &[(10, 1, 0)]);
+    assert!(
+        it.broken.iter().any(|it| it.contains("rich's map: the count of what was sent went from 1 to 0")),
+        "{it:?}"
+    );
+}
+
+/// What a kernel writes in its task's name, as far as the trace of its own scheduler shows it: nothing is held for it, and who spoke is named.
+#[test]
+fn a_message_that_a_kernel_forged_is_not_held_and_its_sandbox_is_named() {
+    let source = "rich's map: ";
+    // More than the file lets a job send; and at once so many that nobody would keep them.
+    let three = judged(&view(), &[(0, 3, 0), (20, 4, 0)], &[(10, 3, 0)]);
+    assert_eq!((three.sent, three.broken.len()), (0, 1), "{three:?}");
+    assert!(three.broken[0].starts_with(source) && three.broken[0].contains("a job sent 3 messages"), "{three:?}");
+    let it = judged(&view(), &[(0, 1, 0), (20, 60_001, 0)], &[(10, 1, 0)]);
+    assert!(it.sent == 1 && it.broken[0].starts_with(source), "{it:?}");
+    let three = judged(&MailboxView { messages: 3, ..view() }, &[(0, 3, 0)], &[(10, 3, 0)]);
+    assert_eq!((three.sent, three.broken.len()), (3, 0), "{three:?}");
+    // While none of its jobs executes: by its scheduler's next decision.
+    let forged = |(task, level): (u16, u8), count: u32| {
+        let mut trace = run(task, level, &[(0, 1, 0), (20, 2, 0)]);
+        let record = Record { time: at(12), arg: at(12).as_nanos(), job: count, ..trace.cores[0][3] };
+        trace.cores[0].insert(4, record);
+        trace
+    };
+    let side = |trace| MailboxSide { trace, began: units(100), duration: units(100), restarted: false };
+    let honest = [run(0, 2, &[(0, 1, 0), (20, 2, 0)]), run(1, 2 | TAKES, &[(10, 1, 0), (30, 2, 0)])];
+    assert!(judge_mailbox(&view(), side(&honest[0]), side(&honest[1])).broken.is_empty());
+    let lies = [forged((0, 2), 2), forged((1, 2 | TAKES), 2)];
+    let it = judge_mailbox(&view(), side(&lies[0]), side(&honest[1]));
+    assert!(it.broken[0].starts_with(source) && it.broken[0].contains("while no job of its executed"), "{it:?}");
+    // One that is called taken, and one that was never sent, by a destination that lies.
+    let it = judge_mailbox(&view(), side(&honest[0]), side(&lies[1]));
+    assert!(it.broken[0].starts_with("critical's guidance: "), "{it:?}");
+    let it = judged(&view(), &[(0, 1, 0)], &[(10, 65_000, 0), (30, 120_000, 0)]);
+    assert!(it.broken[0].contains("65000 messages were taken, and 1 sent") && it.taken == 1, "{it:?}");
+}
+
+/// A count that is none makes an honest destination lose its place, and the source is to blame; a destination that says so without a look is not
+/// believed either.
+#[test]
+fn who_loses_his_place_by_the_others_count_is_not_blamed_for_it() {
+    let it = judged(&view(), &[(0, 1, 0), (20, 1 << 30, 0)], &[(10, 1, 0), (30, 1 << 30, 1)]);
+    assert_eq!((it.sent, it.taken, it.broken.len()), (1, 1, 2), "{it:?}");
+    assert!(it.broken.iter().all(|it| it.starts_with("rich's map: ")), "{it:?}");
+    let it = judged(&view(), &[(0, 1, 0)], &[(10, 1, 0), (30, 1, 1 << 30)]);
+    assert!(it.broken[0].starts_with("critical's guidance: the count of what was not taken"), "{it:?}");
 }
 
 #[test]
