@@ -1,8 +1,10 @@
 //! Mailboxes between sandboxes on the machine: each message is taken in its order and in time, and no exit comes of one.
 
-use crate::sandboxes::Ran;
+use crate::sandboxes::{largest_difference, latest, Ran};
 use std::fs;
+use std::path::Path;
 use tactus_scenarios::{file, tactus, Scratch};
+use tactus_time::Duration;
 
 /// The example, with nothing that holds interrupts back, so that any emulator will do.
 fn example() -> String {
@@ -96,4 +98,97 @@ fn a_hundred_drawn_pairs_keep_what_their_mailboxes_promise() {
         }
     }
     println!("{messages} messages in {runs} runs, the nearest to its bounds at {nearest:.3?}");
+}
+
+/// Ways in which a kernel that goes on lies in a mailbox's pages (`os/kernel/src/arch/x86_64/forgery.rs`): as its source, and as its destination.
+const AS_SOURCE: std::ops::RangeInclusive<u64> = 31..=46;
+const AS_DESTINATION: std::ops::RangeInclusive<u64> = 47..=52;
+/// It writes what it may only read, and what is nobody's; and it sends interrupts to others besides.
+const READ_ONLY: u64 = 53;
+const NOBODYS: u64 = 54;
+const INTERRUPTS: u64 = 55;
+/// Of these, those in which it does nothing else any more, and is noticed.
+const STORMS: [u64; 4] = [44, 45, 46, 51];
+
+/// The rich sandbox's kernel lies in this way from then on: of the example's mailboxes it writes the messages of `targets` and what was taken of
+/// `position`, whose pages are the third and the second. 64 bytes make slots of eleven words.
+fn lied(system: &Path, way: u64, at: u64, duration: &str) -> Ran {
+    let (page, depth) = match way {
+        READ_ONLY => (0, 16),
+        47..=52 => (1, 16),
+        _ => (2, 8),
+    };
+    let told = way | page << 8 | 11 << 24 | depth << 40;
+    Ran::of(system, duration, &[("TACTUS_DESTROYED", format!("rich={told}@{at}").into())])
+}
+
+/// The other sandbox keeps all that it was promised, its records as they were but for turns; what the kernel touched is not held, and why is said, with
+/// the name of who lied; what it did not touch is held. By how much records moved.
+fn is_borne(system: &Path, way: u64, at: u64, (alone, duration): (&Ran, &str)) -> Duration {
+    let ran = lied(system, way, at, duration);
+    let critical = ran.sandbox("critical");
+    assert_eq!((ran.status, &critical["held"]), (Some(1), &true.into()), "{way} at {at}: {}", ran.output);
+    assert_eq!((&critical["restarts"], &critical["code"]), (&0.into(), &alone.sandbox("critical")["code"]), "{way}");
+    let rich = ran.sandbox("rich");
+    let dies = [READ_ONLY, NOBODYS, INTERRUPTS].contains(&way) || STORMS.contains(&way);
+    assert_eq!(rich["restarts"], u64::from(dies), "{way} at {at}: {rich:#}");
+    if [READ_ONLY, NOBODYS].contains(&way) {
+        let why = rich["death"]["why"].as_str().expect("it died");
+        let touched = if way == READ_ONLY { "0xe0000000" } else { "0xe01ff000" };
+        assert!(why.contains(&format!("it touched {touched}, which is not its own")), "{why}");
+        assert_eq!(rich["exits"]["deaths"], 1, "{rich:#}");
+    }
+    let mailbox = |name: &str| {
+        let all = ran.all["mailboxes"].as_array().expect("mailboxes");
+        all.iter().find(|it| it["name"] == name).expect("a mailbox of this name").clone()
+    };
+    let (touched, other) =
+        if AS_DESTINATION.contains(&way) { ("position", "targets") } else { ("targets", "position") };
+    if !dies {
+        let it = mailbox(touched);
+        let broken = it["broken"].as_array().expect("what is broken");
+        assert_eq!(it["held"], false, "{way} at {at}: {}", ran.output);
+        let names_it = |it: &serde_json::Value| it.as_str().is_some_and(|it| it.contains("rich's map"));
+        assert!(broken.iter().any(names_it), "{way} at {at}: {it:#}");
+        assert_eq!(mailbox(other)["held"], true, "{way} at {at}: {}", ran.output);
+    } else if AS_SOURCE.contains(&way) {
+        assert!(mailbox(touched)["held"] == false, "{way} at {at}: {}", ran.output);
+    }
+    let (moved, within) = largest_difference(&alone.records("critical"), &ran.records("critical"), latest(3));
+    assert!(within, "{way} at {at}: {moved}");
+    moved
+}
+
+/// A message that nobody sent, and one written into what may only be read.
+#[test]
+fn a_kernel_that_lies_in_a_mailbox_moves_nobody_and_nothing_is_held_for_it() {
+    let scratch = Scratch::new("lies");
+    let system = scratch.write("open.toml", &example());
+    let alone = lied(&system, 35, u64::MAX / 4, "30 ms");
+    assert_eq!(alone.status, Some(0), "{}", alone.output);
+    is_borne(&system, 35, 12_345_678, (&alone, "30 ms"));
+    is_borne(&system, READ_ONLY, 12_345_678, (&alone, "30 ms"));
+}
+
+/// All ways at three instants each, or as many as `TACTUS_LIES` says.
+#[test]
+#[ignore = "75 runs of the machine"]
+fn a_kernel_that_lies_in_any_way_at_any_time_moves_nobody_and_nothing_is_held_for_it() {
+    let instants = std::env::var("TACTUS_LIES").ok().and_then(|it| it.parse().ok()).unwrap_or(3_u64);
+    let scratch = Scratch::new("lies");
+    let held = fs::read_to_string(file("examples/sandboxes/mailboxes.toml")).expect("the example");
+    let (held, open) = (scratch.write("held.toml", &held), scratch.write("open.toml", &example()));
+    let lacks = Ran::of(&held, "30 ms", &[]).lacks_emulator();
+    let system = if lacks { &open } else { &held };
+    let alone = lied(system, *AS_SOURCE.start(), u64::MAX / 4, "60 ms");
+    assert_eq!(alone.status, Some(0), "{}", alone.output);
+    let (mut most, mut count) = (Duration::ZERO, 0);
+    for way in *AS_SOURCE.start()..=INTERRUPTS {
+        for n in 0..instants {
+            let at = 1_000_000 + n * 40_000_000 / instants.max(1) + n * 7_919 + way * 104_729;
+            most = most.max(is_borne(system, way, at, (&alone, "60 ms")));
+            count += 1;
+        }
+    }
+    println!("{count} runs: the other's records differ by {most} at most");
 }

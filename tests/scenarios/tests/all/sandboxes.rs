@@ -42,7 +42,7 @@ impl Ran {
     }
 
     /// Whether the emulator cannot be had that it needs.
-    fn lacks_emulator(&self) -> bool {
+    pub fn lacks_emulator(&self) -> bool {
         self.status == Some(3) && self.output.contains("to hold back what a sandbox's kernel sends")
     }
 
@@ -55,7 +55,7 @@ impl Ran {
         fs::read(self.folder.join(name).join("trace.bin")).expect("a run leaves it")
     }
 
-    fn records(&self, name: &str) -> Vec<Record> {
+    pub fn records(&self, name: &str) -> Vec<Record> {
         let trace = Trace::read(self.folder.join(name).join("trace.bin")).expect("a trace that can be read");
         trace.cores.into_iter().flatten().collect()
     }
@@ -173,7 +173,7 @@ fn destroyed(system: &Path, way: u32, at: u64, duration: &str) -> Ran {
 /// The records are the same ones, in their order on each core; by how much their times differ at most, and by how much of what is `allowed`
 /// for one wait. What a core that was idle does comes one wait late at most; so does the end of each job that it executes one after the other,
 /// since each is noticed after the others' turns.
-fn largest_difference(one: &[Record], other: &[Record], allowed: Duration) -> (Duration, bool) {
+pub fn largest_difference(one: &[Record], other: &[Record], allowed: Duration) -> (Duration, bool) {
     let what = |it: &Record| (it.kind, it.task, it.job);
     let jobs = |records: &[Record]| -> Vec<_> {
         let own = records.iter().filter(|it| DECISIONS.contains(&it.kind)).map(|it| (what(it), it.time));
@@ -199,7 +199,7 @@ fn largest_difference(one: &[Record], other: &[Record], allowed: Duration) -> (D
 
 /// By how much one wait may move a neighbour's records: how late a core of this number may see its timer (`tactus_abi::turns::Turns::latest`), where
 /// a turn is 2,500 instructions of 2 ns.
-fn latest(cores: u64) -> Duration {
+pub fn latest(cores: u64) -> Duration {
     const TURN: u64 = 5_000;
     Duration::from_nanos(TURN + 2 * TURN * (cores - 1) + (cores + 1) * TURN / 8)
 }

@@ -13,6 +13,8 @@ pub mod destruction;
 pub mod entry;
 pub mod faults;
 pub mod floating_point;
+#[cfg(feature = "destruction")]
+mod forgery;
 pub mod idle;
 pub mod interrupts;
 pub mod lines;
