@@ -27,6 +27,8 @@ pub(crate) enum StepKind {
     Off(PrevState),
     /// It says that a job begins.
     Begin,
+    /// It says that no more jobs come.
+    End,
     /// Events are missing.
     Lost,
 }
@@ -94,6 +96,7 @@ fn walk(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> (Life, Durati
         early: Duration::ZERO,
         ran: None,
         set_up: None,
+        over: false,
     };
     for step in steps {
         walk.step(*step);
@@ -167,10 +170,15 @@ struct Walk {
     ran: Option<Instant>,
     /// The period that seems to be the first, in which the thread is set up.
     set_up: Option<u64>,
+    /// It said that no more jobs come.
+    over: bool,
 }
 
 impl Walk {
     fn step(&mut self, step: Step) {
+        if self.over {
+            return;
+        }
         match step.kind {
             StepKind::Woken => self.woken(step),
             StepKind::On => {
@@ -185,6 +193,7 @@ impl Walk {
             }
             StepKind::Off(state) => self.off(step, state),
             StepKind::Begin => self.begins(step),
+            StepKind::End => self.said_end(step),
             StepKind::Lost => {
                 if let Some(job) = self.job.take() {
                     self.untold(Step { cpu: self.cpu, ..step }, job.index, job.index, Untold::Lost);
@@ -377,6 +386,30 @@ impl Walk {
         self.write(step, RecordKind::Dispatch, index + 1, 0);
         self.now = Now::Running(step.time);
         self.begun();
+    }
+
+    /// The thread says that no more jobs come: its job ended where it slept last, or here.
+    fn said_end(&mut self, step: Step) {
+        self.over = true;
+        let (Some(next), Now::Running(since)) = (self.next, self.now) else { return };
+        if let Some(job) = self.job.take() {
+            match (job.woken, job.begun || !self.marked) {
+                (Some(Woken { slept, charged, .. }), true) => {
+                    self.life.entries.truncate(slept.entry + 1);
+                    let ended = &mut self.life.entries[slept.entry];
+                    (ended.kind, ended.arg) = (RecordKind::Complete, charged.as_nanos());
+                }
+                (None, true) => {
+                    let charged = job.charged.checked_add(step.time.since(since)).unwrap_or(Duration::MAX);
+                    self.write(step, RecordKind::Complete, job.index, charged.as_nanos());
+                }
+                // It was woken for this alone.
+                (_, false) => self.life.entries.truncate(job.from),
+            }
+        }
+        let last = self.life.entries.iter().rev().find(|entry| entry.kind == RecordKind::Release);
+        let last = last.map_or(next.saturating_sub(1), |entry| u64::from(entry.job) + self.base);
+        self.write(step, RecordKind::Removed, last, 0);
     }
 
     /// The job before ended with this sleep, and what was written since is of the job that begins.

@@ -5,7 +5,7 @@
 
 use crate::order::InOrder;
 use crate::protobuf::{fields, varint, Damaged, Value};
-use crate::recording::{begins_job, EventKind, Keep, Recording, Thread};
+use crate::recording::{marker, EventKind, Keep, Recording, Thread};
 use crate::text::of_bits;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -96,7 +96,7 @@ struct Reader {
 enum What {
     Switch { from: Option<Thread>, bits: u64, to: Thread },
     Woken(Thread),
-    Begin(Thread),
+    Marker(EventKind),
 }
 
 /// A packet is damaged; or why the trace cannot be read at all.
@@ -194,7 +194,7 @@ impl Reader {
                     EventKind::Switch { from: from.or(before).unwrap_or(Thread::IDLE), state: of_bits(bits), to }
                 }
                 What::Woken(thread) => EventKind::Wakeup(thread),
-                What::Begin(thread) => EventKind::Begin(thread),
+                What::Marker(kind) => kind,
             };
             put(time, kind)?;
         }
@@ -233,8 +233,8 @@ impl Reader {
         };
         let what = match kind {
             3 => {
-                let begins = texts[2].as_ref().is_some_and(|text| begins_job(text));
-                who.filter(|_| begins).map(What::Begin)
+                let text = texts[2].as_ref();
+                who.zip(text).and_then(|(thread, text)| marker(text, thread)).map(What::Marker)
             }
             4 => match (thread(2), thread(6)) {
                 (Some(from), Some(to)) => {

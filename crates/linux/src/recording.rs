@@ -41,6 +41,8 @@ pub enum EventKind {
     Wakeup(Thread),
     /// The thread wrote that a job of it begins.
     Begin(Thread),
+    /// The thread wrote that no more jobs of it come.
+    End(Thread),
     /// Events of this core are missing here.
     Lost,
 }
@@ -116,9 +118,9 @@ impl Kept {
                 }
                 out.push(event);
             }
-            EventKind::Begin(thread) if !self.threads.contains(&thread) => {}
+            EventKind::Begin(thread) | EventKind::End(thread) if !self.threads.contains(&thread) => {}
             EventKind::Wakeup(_) => {}
-            EventKind::Begin(_) | EventKind::Lost => out.push(event),
+            EventKind::Begin(_) | EventKind::End(_) | EventKind::Lost => out.push(event),
         }
     }
 
@@ -163,7 +165,7 @@ impl Recording {
         match kind {
             EventKind::Switch { .. } => self.switches += 1,
             EventKind::Wakeup(_) => self.wakeups += 1,
-            EventKind::Begin(_) | EventKind::Lost => {}
+            EventKind::Begin(_) | EventKind::End(_) | EventKind::Lost => {}
         }
         self.cpus.insert(cpu);
         let event = Event { time, cpu, kind };
@@ -213,10 +215,18 @@ impl Recording {
     }
 }
 
-/// Whether a text that a program wrote into the trace says that a job begins: rt-app's markers, of version 1.0 and of later ones, or the
-/// words `job begins` of a program of one's own.
-pub(crate) fn begins_job(text: &str) -> bool {
-    text.contains("begins loop")
+/// What a text says that the thread wrote into the trace: rt-app's markers, of version 1.0 and of later ones, or the words `job begins` and
+/// `jobs end` of a program of one's own.
+pub(crate) fn marker(text: &str, thread: Thread) -> Option<EventKind> {
+    let begins = text.contains("begins loop")
         || (text.contains("rtapp_loop:") && text.contains("event=start"))
-        || text.contains("job begins")
+        || text.contains("job begins");
+    let ends = text.contains("] exiting")
+        || (text.contains("rtapp_task:") && text.contains("event=end"))
+        || text.contains("jobs end");
+    match (begins, ends) {
+        (true, _) => Some(EventKind::Begin(thread)),
+        (false, true) => Some(EventKind::End(thread)),
+        (false, false) => None,
+    }
 }

@@ -8,7 +8,7 @@
 //!   control-812   [001]   101.204417: sched_switch:  control:812 [9] S ==> swapper/1:0 [120]
 //! ```
 
-use crate::recording::{begins_job, EventKind, Keep, PrevState, Recording, Thread};
+use crate::recording::{marker, EventKind, Keep, PrevState, Recording, Thread};
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use tactus_time::{Duration, Instant};
@@ -111,9 +111,13 @@ fn read_line(line: &str, newest: Instant, recording: &mut Recording) -> Option<(
             recording.name(thread, name);
             recording.push(time, cpu, EventKind::Wakeup(thread));
         }),
-        "print" | "tracing_mark_write" if begins_job(fields) => {
-            who.map(|(thread, _)| recording.push(time, cpu, EventKind::Begin(thread)))
-        }
+        "print" | "tracing_mark_write" => match who.map(|(thread, _)| marker(fields, thread)) {
+            Some(None) => {
+                recording.passed_over += 1;
+                return None;
+            }
+            kind => kind.flatten().map(|kind| recording.push(time, cpu, kind)),
+        },
         _ => {
             recording.passed_over += 1;
             return None;

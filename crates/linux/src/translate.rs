@@ -74,7 +74,7 @@ pub fn translate(recording: &Recording, view: &View, named: &[Named]) -> Result<
     for (order, event) in recording.events.iter().enumerate() {
         let time = since(event.time);
         // Who wakes a thread may be on a core that the file does not have.
-        let own = matches!(event.kind, EventKind::Switch { .. } | EventKind::Begin(_));
+        let own = matches!(event.kind, EventKind::Switch { .. } | EventKind::Begin(_) | EventKind::End(_));
         let cpu = if own || usize::from(event.cpu) < view.cores { event.cpu } else { 0 };
         let mut put = |thread: Thread, kind| {
             if let Some(task) = task_of.get(&thread) {
@@ -93,6 +93,7 @@ pub fn translate(recording: &Recording, view: &View, named: &[Named]) -> Result<
             }
             EventKind::Wakeup(thread) => put(thread, StepKind::Woken),
             EventKind::Begin(thread) => put(thread, StepKind::Begin),
+            EventKind::End(thread) => put(thread, StepKind::End),
             EventKind::Lost => {
                 *lost.entry(cpu).or_default() += 1;
                 on.remove(&event.cpu);
@@ -102,7 +103,7 @@ pub fn translate(recording: &Recording, view: &View, named: &[Named]) -> Result<
     }
 
     let mut view = View { tree: None, changes: None, duration: end.since(Instant::ZERO), ..view.clone() };
-    let mut notes = Vec::new();
+    let mut notes = vec![format!("time 0 is {} ns by the trace's clock", zero.as_nanos())];
     let unrecorded: Vec<u16> = (0..view.cores as u16).filter(|cpu| !recording.cpus().contains(cpu)).collect();
     if !unrecorded.is_empty() {
         let cores: Vec<String> = unrecorded.iter().map(u16::to_string).collect();
@@ -220,7 +221,7 @@ fn phase(steps: &[Step], period: Duration, task: &str) -> Result<Instant, Transl
         }
         asleep = match step.kind {
             StepKind::Off(state) => Some(matches!(state, PrevState::Asleep | PrevState::Blocked)),
-            StepKind::Woken | StepKind::On | StepKind::Begin => Some(false),
+            StepKind::Woken | StepKind::On | StepKind::Begin | StepKind::End => Some(false),
             StepKind::Lost => None,
         };
     }

@@ -197,6 +197,31 @@ fn what_a_thread_does_to_end_is_no_job() {
 }
 
 #[test]
+fn what_a_thread_does_after_it_said_that_no_more_jobs_come_is_no_job() {
+    for words in ["[0] exiting", "jobs end", "rtapp_task: event=end"] {
+        let mut machine = Machine::default();
+        let say = |machine: &mut Machine, time: u64, words: &str| {
+            let (seconds, micros) = ((9_000_000 + time) / 1_000_000, time % 1_000_000);
+            let text = format!("  control-7  [000] ..... {seconds}.{micros:06}: tracing_mark_write: {words}");
+            machine.lines.push((time, text));
+        };
+        for period in 0..9 {
+            machine.jobs([period]);
+            say(&mut machine, 1_000 + period * PERIOD + 20, "[0] begins loop 0 phase 0 step 0");
+        }
+        // It is woken once more, says so, and writes its log for longer than a job may take.
+        machine.wakes(91_000);
+        machine.switches(0, 91_010, ["idle", "R", "control"]);
+        say(&mut machine, 91_020, words);
+        machine.switches(0, 99_000, ["control", "S", "idle"]);
+        let summary = machine.judged();
+        assert_eq!(summary.headline(), "every promise held", "{words}");
+        assert_eq!((summary.tasks[0].jobs.released, summary.tasks[0].jobs.completed), (9, 9));
+        assert_eq!(summary.tasks[0].charged.map(|it| it.max), Some(Duration::from_micros(3_000)));
+    }
+}
+
+#[test]
 fn a_wait_for_the_kernel_or_for_another_thread_is_within_a_job() {
     for state in ["D", "S"] {
         let mut machine = Machine::default();

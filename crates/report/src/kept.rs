@@ -475,6 +475,23 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_is_no_task_of_the_file_has_no_period_and_a_task_has_one() {
+        let mut stranger = task("(kworker/0:1)", None, None);
+        (stranger.releases, stranger.period) = (Release::Sporadic(EarlyArrival::Delay), Duration::ZERO);
+        let with = |other: TaskView| {
+            let mut kept = kept();
+            *kept.view.tasks.last_mut().expect("tasks") = other;
+            Kept::from_json(&kept.to_json())
+        };
+        assert_eq!(with(stranger.clone()).err(), None);
+        let promised = TaskView { promise: Some(Bound::Response(Duration::from_millis(1))), ..stranger.clone() };
+        let periodic = TaskView { releases: Release::Periodic, ..stranger };
+        for other in [promised, periodic] {
+            assert!(with(other).is_err_and(|why| why.contains("a period of 0 ns")));
+        }
+    }
+
+    #[test]
     fn whatever_number_is_another_one_the_run_is_judged_or_refused() {
         let good: Value = serde_json::from_str(&kept().to_json()).expect("what was just written");
         let mut all = Vec::new();

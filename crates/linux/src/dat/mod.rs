@@ -8,7 +8,7 @@ mod source;
 pub(crate) use header::MAGIC;
 
 use crate::layout::Layouts;
-use crate::recording::{begins_job, EventKind, Keep, Recording, Thread};
+use crate::recording::{marker, EventKind, Keep, Recording, Thread};
 use crate::text::{of_bits, state_of};
 use ring::{Item, Reader};
 use source::Source;
@@ -89,9 +89,9 @@ fn event(data: &[u8], (time, cpu): (Instant, u16), layouts: &Layouts, recording:
         }
         "print" => {
             let text = layout.text(data, "buf")?;
-            match begins_job(&text) {
-                true => recording.push(time, cpu, EventKind::Begin(thread("common_pid")?)),
-                false => recording.passed_over += 1,
+            match marker(&text, thread("common_pid")?) {
+                Some(kind) => recording.push(time, cpu, kind),
+                None => recording.passed_over += 1,
             }
         }
         _ => {
