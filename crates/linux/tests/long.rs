@@ -91,6 +91,14 @@ fn what_is_kept_of_a_long_file_gives_the_same_jobs_and_the_same_verdict() {
     std::fs::remove_file(made).expect("the file");
 }
 
+/// Seconds that the processor worked for this program.
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    // In hundredths: user and system.
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
 /// `cargo test --release -p tactus-linux --test long -- --ignored --nocapture`
 #[test]
 #[ignore = "writes a file of a gibibyte"]
@@ -98,19 +106,44 @@ fn a_gibibyte_is_read_and_judged_in_little_memory() {
     let path = std::env::temp_dir().join("tactus-gibibyte.txt");
     write(&path, 1 << 30);
     let view = view();
-    let before = std::time::Instant::now();
+    let (before, used) = (std::time::Instant::now(), processor_time());
     let recording = read_file_for(&path, (&view.0, &[]), tactus_linux::LONG).expect("a trace");
-    let read = before.elapsed();
+    let (read, used) = (before.elapsed(), processor_time() - used);
     let translated = translate(&recording, &view.0, &[]).expect("jobs");
     let summary = judge(&translated.view, &translated.trace);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_string();
     println!(
-        "{} events, {} kept; twice 1 GiB in {read:?}: {:.0} MiB/s; {} in all; {most}",
+        "{} events, {} kept; twice 1 GiB in {read:?}: {:.0} MiB/s, {:.0} MiB for a second of processor time; {} in all; {most}",
         recording.count(),
         recording.events.len(),
         2048.0 / read.as_secs_f64(),
+        2048.0 / used,
         summary.headline()
     );
     std::fs::remove_file(path).expect("the file");
+}
+
+/// How long a file of one's own takes, with the tasks in it and their periods in nanoseconds:
+/// `TACTUS_LONG=trace.dat TACTUS_TASKS=a=5000000,b=10000000 cargo test --release -p tactus-linux --test long -- --ignored --nocapture given`
+#[test]
+#[ignore = "needs a file"]
+fn a_given_file_is_read_at_this_speed() {
+    let (Ok(path), Ok(tasks)) = (std::env::var("TACTUS_LONG"), std::env::var("TACTUS_TASKS")) else { return };
+    let task = |text: &str| {
+        let (name, period) = text.split_once('=').expect("NAME=PERIOD");
+        (name.to_string(), period.parse().expect("nanoseconds"))
+    };
+    let view = View::of(tasks.split(',').map(task).collect());
+    let mebibytes = std::fs::metadata(&path).expect("the file").len() as f64 / f64::from(1 << 20);
+    let (before, used) = (std::time::Instant::now(), processor_time());
+    let recording = read_file_for(Path::new(&path), (&view.0, &[]), tactus_linux::LONG).expect("a trace");
+    let (read, used) = (before.elapsed().as_secs_f64(), processor_time() - used);
+    println!(
+        "{} events, {} switches, {} kept; {mebibytes:.0} MiB, twice: {used:.1} s of processor time, {:.0} MiB of the file a second; {read:.1} s in all",
+        recording.count(),
+        recording.switches(),
+        recording.events.len(),
+        mebibytes / used
+    );
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::perfetto::{bytes, small};
 use common::{numbers, View};
 use std::io::Write;
 use std::path::Path;
@@ -25,63 +26,6 @@ fn what_perfettos_own_messages_hold_is_what_the_text_says() {
     let begins = |it: &Recording| it.events.iter().filter(|event| matches!(event.kind, EventKind::Begin(_))).count();
     assert_eq!((begins(&compact), compact.switches()), (TEXT.matches("job begins").count(), text.switches()));
     assert!(!compact.groups.is_empty() && compact.groups.values().all(|group| *group == Thread(1)));
-}
-
-fn varint(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn number(field: u64, value: u64) -> Vec<u8> {
-    let mut out = Vec::new();
-    varint(field << 3, &mut out);
-    varint(value, &mut out);
-    out
-}
-
-fn bytes(field: u64, content: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut out = Vec::new();
-    varint(field << 3 | 2, &mut out);
-    varint(content.as_ref().len() as u64, &mut out);
-    out.extend(content.as_ref());
-    out
-}
-
-fn event(time: u64, kind: u64, content: &[Vec<u8>]) -> Vec<u8> {
-    bytes(2, [number(1, time), number(2, 9), bytes(kind, content.concat())].concat())
-}
-
-fn switch(time: u64, (from, name): (u64, &str), state: u64, (to, next): (u64, &str)) -> Vec<u8> {
-    event(time, 4, &[bytes(1, name), number(2, from), number(4, state), bytes(5, next), number(6, to)])
-}
-
-fn waking(time: u64, name: &str, thread: u64) -> Vec<u8> {
-    event(time, 20, &[bytes(1, name), number(2, thread)])
-}
-
-fn bundle(cpu: u64, parts: &[Vec<u8>]) -> Vec<u8> {
-    bytes(1, bytes(1, [number(1, cpu), parts.concat()].concat()))
-}
-
-/// Two processors, one after the other; on the second one events are missing; one event of an unknown kind.
-fn small() -> Vec<u8> {
-    let first = [
-        waking(1_000, "control", 7),
-        switch(1_010, (0, "swapper/0"), 0, (7, "control")),
-        event(1_020, 3, &[bytes(2, "C|7|job begins")]),
-        event(1_030, 300, &[number(1, 1)]),
-        switch(3_000, (7, "control"), 1, (0, "swapper/0")),
-    ];
-    let second = [
-        number(3, 1),
-        switch(2_000, (9, "worker"), 2, (0, "swapper/1")),
-        switch(2_500, (0, "swapper/1"), 0, (10, "x")),
-    ];
-    let other = bytes(1, bytes(45, "a packet of another kind"));
-    [other, bundle(0, &first), bundle(1, &second)].concat()
 }
 
 #[test]
@@ -116,36 +60,6 @@ fn the_verdict_of_a_perfetto_trace_is_that_of_the_text() {
         assert_eq!(summary(&read_file(&path).expect(file)), expected, "{file}");
         // As a long file, of which only what matters is kept.
         assert_eq!(summary(&read_file_for(&path, (&view.0, &[]), 0).expect(file)), expected, "{file}");
-    }
-}
-
-#[test]
-fn perfetto_files_that_are_not_read_say_why() {
-    let zlib = |content: &[u8]| {
-        let mut out = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(content).expect("memory");
-        out.finish().expect("memory")
-    };
-    let late = [
-        bundle(0, &[switch(60_000_000_000, (0, ""), 0, (7, "a")), switch(61_000_000_000, (7, "a"), 1, (0, ""))]),
-        bundle(1, &[switch(10_000_000_000, (0, ""), 0, (8, "b")), switch(95_000_000_000, (8, "b"), 1, (0, ""))]),
-        bundle(0, &[switch(60_000_000_000, (0, ""), 0, (7, "a"))]),
-    ];
-    for (file, words) in [
-        (small()[..60].to_vec(), "it is damaged: the packet at 29 is cut"),
-        ([small(), vec![0x12, 3, 1, 2, 3]].concat(), "it is damaged: the packet at"),
-        ([small(), bytes(1, bytes(1, [2 << 3 | 3]))].concat(), "is cut, or none"),
-        (bytes(1, bytes(45, [1, 2, 3])), "no sched_switch in its 1 packets; record with the data source linux.ftrace"),
-        (bytes(1, bytes(50, [1, 2, 3])), "compressed packets cannot be unpacked"),
-        (bytes(1, bytes(50, zlib(&[0x12, 0]))), "is cut, or none"),
-        (bytes(1, bytes(1, number(1, 1 << 20))), "is cut, or none"),
-        (
-            late.concat(),
-            "events of core 0 stand 35 s behind others in the file, more than the 20 s that are put in order",
-        ),
-    ] {
-        let why = read(&file).expect_err(words);
-        assert!(why.contains(words), "{words}: {why}");
     }
 }
 

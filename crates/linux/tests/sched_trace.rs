@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{numbers, View};
+use common::{numbers, records, View};
 use std::path::Path;
 use tactus_linux::{read, read_file, translate, Recording, Translated};
 use tactus_record::EventKind;
@@ -58,19 +58,6 @@ fn a_run_that_is_written_as_sched_trace_reads_back_as_the_same_jobs() {
     std::fs::remove_dir_all(folder).expect("the folder");
 }
 
-/// Records of one processor: kind, process, job and time.
-fn records(all: &[(u8, u16, u32, u64)]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (kind, process, job, time) in all {
-        out.extend([*kind, 0]);
-        out.extend(process.to_le_bytes());
-        out.extend(job.to_le_bytes());
-        out.extend(time.to_le_bytes());
-        out.extend([0; 8]);
-    }
-    out
-}
-
 #[test]
 fn a_job_that_is_late_and_a_thread_that_keeps_its_processor_are_told_apart() {
     let ms = |n: u64| n * 1_000_000;
@@ -105,26 +92,6 @@ fn a_job_that_is_late_and_a_thread_that_keeps_its_processor_are_told_apart() {
     assert_eq!(responses, [3, 3, 3, 3, 12, 4, 3, 5, 3]);
     let summary = judge(&translated.view, &translated.trace);
     assert_eq!((summary.tasks[0].jobs.missed, summary.tasks[0].jobs.untold), (1, 0));
-}
-
-#[test]
-fn records_that_are_not_read_say_why() {
-    let whole = records(&[(3, 7, 1, 10), (5, 7, 1, 20), (7, 7, 1, 30), (6, 7, 1, 30)]);
-    for (bytes, words) in [
-        (whole[..whole.len() - 5].to_vec(), "it is cut: 19 bytes are left after the last record of 24"),
-        (records(&[(3, 7, 1, 10)]), "no record gives a processor to a process"),
-    ] {
-        let why = read(&bytes).expect_err(words);
-        assert!(why.contains(words), "{why}");
-    }
-    let folder = std::env::temp_dir().join(format!("tactus-no-sched-trace-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let why = read_file(&folder).expect_err("nothing in it");
-    assert!(why.contains("a folder without st-*.bin"), "{why}");
-    std::fs::write(folder.join("st-a-0.bin"), &whole[..30]).expect("a file");
-    let why = read_file(&folder).expect_err("cut");
-    assert!(why.contains("st-a-0.bin: it is cut"), "{why}");
-    std::fs::remove_dir_all(folder).expect("the folder");
 }
 
 /// Changes a number of bytes, a few at a time.

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)]
 
+pub mod dat;
+pub mod perfetto;
+
 use tactus_task::{Release, WaitLimit};
 use tactus_time::{CoreId, Duration};
 use tactus_trace::{Bound, TaskView};
@@ -61,4 +64,17 @@ impl View {
             uncounted: false,
         })
     }
+}
+
+/// Records of a `sched_trace`, of one processor: kind, process, job and time.
+pub fn records(all: &[(u8, u16, u32, u64)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (kind, process, job, time) in all {
+        out.extend([*kind, 0]);
+        out.extend(process.to_le_bytes());
+        out.extend(job.to_le_bytes());
+        out.extend(time.to_le_bytes());
+        out.extend([0; 8]);
+    }
+    out
 }
