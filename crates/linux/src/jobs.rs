@@ -61,19 +61,36 @@ pub(crate) struct Life {
 
 /// Tells the jobs of a thread apart. `end` is the last instant of the trace.
 pub(crate) fn of(task: TaskId, grid: Grid, steps: &[Step], end: Instant) -> Life {
-    let (life, early) = walk(task, grid, steps, end);
-    // A thread that goes on to its next job without sleep has seen its next period begin, if a little earlier than its timer shows.
-    if early.is_zero() || early > phase::latest_wakeup(grid.period) {
-        return life;
+    let (mut life, early) = walk(task, grid, steps, end);
+    if early.is_zero() {
+        return doubted(life);
     }
-    walk(task, grid.earlier(early), steps, end).0
+    // A thread that goes on to its next job without sleep has seen its next period begin, earlier than its wake-ups show.
+    let (again, still) = walk(task, grid.earlier(early), steps, end);
+    let of = |life: &Life, kind| life.entries.iter().filter(|entry| entry.kind == kind).count();
+    let all_told = still.is_zero()
+        && of(&again, RecordKind::Untold) == 0
+        && of(&again, RecordKind::Release) >= of(&life, RecordKind::Release);
+    if early <= phase::latest_wakeup(grid.period) || all_told {
+        return doubted(again);
+    }
+    leave_releases(&mut life, Untold::Shifted);
+    life
 }
 
-/// Leaves nothing of the jobs but their releases: where they ran is not in the trace.
-pub(crate) fn unrecorded(life: &mut Life) {
+/// A thread that began jobs elsewhere than with its periods may have others than were found: when any job of it was due, nobody knows.
+fn doubted(mut life: Life) -> Life {
+    let shifted = |entry: &Entry| entry.kind == RecordKind::Untold && entry.arg == Untold::Shifted as u64;
+    if life.entries.iter().any(shifted) {
+        leave_releases(&mut life, Untold::Shifted);
+    }
+    life
+}
+
+/// Leaves nothing of the jobs but their releases, since for this reason nobody can tell when they ended.
+pub(crate) fn leave_releases(life: &mut Life, why: Untold) {
     let releases = std::mem::take(&mut life.entries).into_iter().filter(|entry| entry.kind == RecordKind::Release);
-    let untold =
-        |release: Entry| [release, Entry { kind: RecordKind::Untold, arg: Untold::NotRecorded as u64, ..release }];
+    let untold = |release: Entry| [release, Entry { kind: RecordKind::Untold, arg: why as u64, ..release }];
     life.entries = releases.flat_map(untold).collect();
     (life.waits, life.ended) = ((0, Duration::ZERO), false);
 }
@@ -392,6 +409,10 @@ impl Walk {
     fn said_end(&mut self, step: Step) {
         self.over = true;
         let (Some(next), Now::Running(since)) = (self.next, self.now) else { return };
+        let due = self.grid.index(step.time).unwrap_or(0);
+        if self.job.is_none() && due > next {
+            self.missing(step, next, due - 1);
+        }
         if let Some(job) = self.job.take() {
             match (job.woken, job.begun || !self.marked) {
                 (Some(Woken { slept, charged, .. }), true) => {

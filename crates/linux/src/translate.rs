@@ -7,7 +7,7 @@ use crate::phase::{self, Grid};
 use crate::recording::{EventKind, PrevState, Recording, Thread};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use tactus_record::{EventKind as RecordKind, Record};
+use tactus_record::{EventKind as RecordKind, Record, Untold};
 use tactus_task::Release;
 use tactus_time::{CoreId, Duration, Instant, TaskId};
 use tactus_trace::{Trace, View};
@@ -122,7 +122,7 @@ pub fn translate(recording: &Recording, view: &View, named: &[Named]) -> Result<
         }
         let mut life = jobs::of(TaskId(n as u16), grid, steps, end);
         if task.core.map_or(!unrecorded.is_empty(), |core| unrecorded.contains(&(core.0.into()))) {
-            jobs::unrecorded(&mut life);
+            jobs::leave_releases(&mut life, Untold::NotRecorded);
         }
         let Some(first) = life.first else {
             let text = format!("thread {} never begins a period of task {} in the trace", thread.0, task.name);

@@ -58,13 +58,13 @@ fn a_thread_is_found_by_name_by_number_and_within_its_group() {
         (None, Some("brake-0"), 30),
     ] {
         let translated = of(&recording, "control", &named("control", name, group)).expect("a thread");
-        assert!(translated.notes[0].starts_with(&format!("control is thread {thread},")), "{:?}", translated.notes);
+        assert!(translated.notes[1].starts_with(&format!("control is thread {thread},")), "{:?}", translated.notes);
     }
     // rt-app's number behind it.
-    assert!(of(&recording, "brake", &[]).expect("a thread").notes[0].starts_with("brake is thread 30,"));
+    assert!(of(&recording, "brake", &[]).expect("a thread").notes[1].starts_with("brake is thread 30,"));
     // The command's word comes before the file's.
     let both = [named("control", Some("20"), None), named("control", Some("10"), None)].concat();
-    assert!(of(&recording, "control", &both).expect("a thread").notes[0].starts_with("control is thread 20,"));
+    assert!(of(&recording, "control", &both).expect("a thread").notes[1].starts_with("control is thread 20,"));
 }
 
 #[test]

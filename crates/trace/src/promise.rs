@@ -101,7 +101,7 @@ impl Case<'_> {
             }
             Some(Untold::Lost) => "ran where events are missing: record with larger buffers",
             Some(Untold::NotWoken) => "was not woken in its period",
-            Some(Untold::Shifted) => "began the next one elsewhere than with its period",
+            Some(Untold::Shifted) => "is of a thread that began jobs elsewhere than with one period",
             Some(Untold::NotRecorded) => "may have run on a core of which the trace has no events: record all cores of the file",
             None => "ended at an untold time",
         };

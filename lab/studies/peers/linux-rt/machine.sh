@@ -30,5 +30,5 @@ machine() {
     timeout 3600 qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none -machine pc,hpet=off -cpu max \
         -m 512 -smp "$cores" -accel tcg -icount "shift=$shift,sleep=off" -seed 1 -rtc base=2024-01-01T00:00:00,clock=vm \
         -kernel "$out/vmlinux" -initrd "$initramfs" -serial stdio "$@" -append \
-        "console=ttyS0 quiet mitigations=off tsc=reliable nokaslr noapic maxcpus=1 reboot=t" </dev/null | tr -d '\r'
+        "console=ttyS0 quiet mitigations=off tsc=reliable nokaslr noapic maxcpus=1 reboot=t" </dev/null | stdbuf -oL tr -d '\r'
 }
