@@ -47,10 +47,8 @@ pub(crate) fn of(
             stints.push(Stint { thread: to, from: (order, since(event.time)), to: None, cpu: event.cpu });
         }
     }
-    let name = |thread: Thread| {
-        let names = recording.names.get(&thread);
-        names.and_then(|names| names.last().cloned()).unwrap_or_else(|| format!("thread {}", thread.0))
-    };
+    let name =
+        |thread: Thread| recording.newest_names.get(&thread).cloned().unwrap_or_else(|| format!("thread {}", thread.0));
     let mut time: BTreeMap<String, u64> = BTreeMap::new();
     for stint in &stints {
         let length = stint.to.map_or(0, |(_, to)| to.since(stint.from.1).as_nanos());

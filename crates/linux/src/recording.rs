@@ -73,6 +73,8 @@ pub struct Recording {
     pub unread: u64,
     /// What a person should know of the file, a sentence each.
     pub notes: Vec<String>,
+    /// The newest name of each thread.
+    pub(crate) newest_names: BTreeMap<Thread, String>,
     /// How many times a core went from one thread to another.
     pub(crate) switches: usize,
     /// How many wake-ups there are.
@@ -183,6 +185,7 @@ impl Recording {
         let names = self.names.entry(thread).or_default();
         if !names.contains(name) {
             names.insert(name.to_owned());
+            self.newest_names.insert(thread, name.to_owned());
         }
     }
 

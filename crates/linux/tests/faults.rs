@@ -100,6 +100,9 @@ fn a_longer_job_is_found_and_named() {
 fn a_thread_that_took_the_core_is_named_in_the_cause() {
     let mut machine = Machine::default();
     machine.jobs((0..10).filter(|n| *n != 5));
+    // By its newest name: it had that of its program before.
+    machine.switches(0, 500, ["idle", "R", "the program"]);
+    machine.switches(0, 600, ["the program", "S", "idle"]);
     machine.wakes(51_000);
     machine.switches(0, 51_010, ["idle", "R", "control"]);
     machine.switches(0, 52_000, ["control", "R+", "irq/9-hog"]);

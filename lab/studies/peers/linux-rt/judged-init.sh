@@ -25,10 +25,8 @@ for system in /systems/*; do
     sed -i "s/\"calibration\" : \"CPU[0-9]*\"/\"calibration\" : $loop/" *.json
     # SCHED_DEADLINE admits by it; what FIFO leaves lets the run end.
     if grep -q SCHED_DEADLINE *.json; then echo 950000 >$limit; else echo 990000 >$limit; fi
-    [ -e before.sh ] && sh ./before.sh
     timeout -s KILL 30 sh ./run.sh >log 2>&1
     echo "ran $name: $?, $(cut -d' ' -f1 /proc/uptime)"
-    [ -e after.sh ] && sh ./after.sh
 done
 cd /tmp
 tar cf /dev/vda ran
