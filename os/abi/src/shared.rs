@@ -1,6 +1,7 @@
 //! Pages that kernel, scheduler and components share. All fields are written by the one named, read by the others.
 
 use crate::layout::{LINES, MAX_COMPONENTS, MAX_GRANTS, PAGE, REGION_STRIDE, SLOTS};
+use crate::slot::Label;
 use core::sync::atomic::AtomicU64;
 
 /// Length of a name, padded with zeros.
@@ -177,6 +178,8 @@ pub struct TaskPage {
     pub missed: u64,
     /// The last of these deadlines (ns since the start of the run), each at its number, from 0, modulo their count.
     pub missed_at: [u64; MISSES],
+    /// Image builder: the task's name, whole; in a slot that of its place there.
+    pub name: Label,
 }
 
 /// The most critical sections of a task.

@@ -86,7 +86,8 @@ fn lay_out(request: &Request, parts: Parts) -> Result<Image, ImageError> {
         heaps.push(layout.heap(component, part, system, (plan, told.sum()))?);
     }
     let lines: Vec<Option<u8>> = (0..system.tasks.len()).map(|task| system.line_of(TaskId(task as u16))).collect();
-    layout.task_pages(&parts, &system.critical_sections(), &lines);
+    let names: Vec<&str> = system.tasks.iter().map(|task| task.name.as_str()).collect();
+    layout.task_pages(&parts, &names, &system.critical_sections(), &lines);
     layout.scheduler_pages(&parts);
     layout.demands(&parts, system)?;
     let stacks = layout.stacks(&parts, system.cores);

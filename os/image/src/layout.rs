@@ -15,6 +15,7 @@ use tactus_abi::layout::{
 };
 use tactus_abi::sandbox::MAILBOXES;
 use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskPage, SECTION};
+use tactus_abi::slot::label;
 use tactus_model::{CriticalSection, System};
 use tactus_time::TaskId;
 
@@ -190,7 +191,13 @@ impl Layout {
         Ok((each * parts, parts))
     }
 
-    pub fn task_pages(&mut self, parts: &Parts, sections: &[Vec<CriticalSection>], lines: &[Option<u8>]) {
+    pub fn task_pages(
+        &mut self,
+        parts: &Parts,
+        names: &[&str],
+        sections: &[Vec<CriticalSection>],
+        lines: &[Option<u8>],
+    ) {
         // By component: how many of its tasks came before.
         let mut before = vec![0; parts.components.len()];
         for (number, thread) in parts.threads.iter().enumerate() {
@@ -203,14 +210,12 @@ impl Layout {
                 self.section_page(parts, (thread.component, task), own);
             }
             let line = lines.get(task.index()).copied().flatten().map_or(0, |line| u64::from(line) + 1);
-            let contents = (end != 0 || !own.is_empty() || line != 0 || index != 0).then(|| {
-                let (complete, sections) = (end as u64, own.len() as u64);
-                let page = TaskPage { complete, sections, line, index, ..TaskPage::default() };
-                let mut bytes = Vec::new();
-                page.put(&mut bytes);
-                self.put(&bytes, bytes.len() as u64)
-            });
-            let memory = self.memory(MemoryKind::Copied, PAGE, contents);
+            let (complete, sections) = (end as u64, own.len() as u64);
+            let name = label(names.get(task.index()).copied().unwrap_or_default());
+            let mut bytes = Vec::new();
+            TaskPage { complete, sections, line, index, name, ..TaskPage::default() }.put(&mut bytes);
+            let contents = self.put(&bytes, bytes.len() as u64);
+            let memory = self.memory(MemoryKind::Copied, PAGE, Some(contents));
             let offset = u64::from(task.0) * PAGE;
             self.map(thread.component, memory, TASK_PAGE + thread.places(number).0 * PAGE, 0);
             self.map(scheduler as u32, memory, TASK_PAGES + offset, WRITABLE);

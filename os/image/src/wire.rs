@@ -225,6 +225,7 @@ stored!(TaskPage {
     index: u64,
     missed: u64,
     missed_at: [u64; MISSES],
+    name: Label,
 });
 stored!(ComponentCard {
     name: Name,

@@ -6,6 +6,7 @@ use tactus_abi::layout::{PAGE, SECTION_PAGE, TASK_PAGE};
 #[cfg(feature = "apex")]
 use tactus_abi::shared::MISSES;
 use tactus_abi::shared::{is_complete, SectionPage, TaskPage, DEEPEST_SECTION, EVENT, MAX_SECTIONS, TOO_OFTEN, WAIT};
+use tactus_abi::slot::label_text;
 use tactus_time::{Duration, Instant};
 
 /// The running job of a task.
@@ -27,6 +28,12 @@ impl Job {
     pub fn index(&self) -> usize {
         // SAFETY: as in `Job::number`; written by the image builder alone.
         unsafe { (&raw const (*self.page()).index).read() as usize }
+    }
+
+    /// The task's name in the system file; in a slot that of its place there, such as `guest.0`.
+    pub fn name(&self) -> &str {
+        // SAFETY: as in `Job::number`; written by the image builder alone.
+        label_text(unsafe { &(*self.page()).name })
     }
 
     /// The job's number, counted from 0.

@@ -11,7 +11,8 @@ use tactus_abi::layout::{
     CARDS, COUNTERS, DEMANDS, HEAP, INFO, LINES, MAX_GRANTS, PAGE, PLAN, SECTION_PAGE, STEP_WORDS, TASK_PAGE,
     TASK_PAGES, TRACE, WATCHED,
 };
-use tactus_abi::shared::{Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, MISSES, NAME_BYTES};
+use tactus_abi::shared::{name, Info, SectionCard, SectionPage, TaskCard, TaskPage, MAX_SECTIONS, MISSES, NAME_BYTES};
+use tactus_abi::slot::label_text;
 use tactus_model::{EventRight, WaitLimit};
 use tactus_record::{RECORD_BYTES, RING_HEADER_BYTES};
 
@@ -56,7 +57,7 @@ pub(super) fn read(image: &mut Parsed, bytes: &[u8]) -> Result<(), VerifyError> 
             is_right_page(image, bytes, task),
             Part::Thread,
             thread,
-            "tells another scheduler than its task's of the end of its jobs",
+            "has a page of another task, or tells another scheduler than its task's of the end of its jobs",
         )?;
     }
     for (number, it) in image.components.iter().enumerate() {
@@ -90,7 +91,7 @@ fn has_right_steps(demands: &[u8], count: usize) -> Option<bool> {
     Some(order <= most && (0..order).all(|n| sound(n) == Some(true)))
 }
 
-/// Whether what the page of the task begins with names the grant of the scheduler that writes it, and says nothing else.
+/// Whether what the page of the task begins with names the task and the grant of the scheduler that writes it, and says nothing else.
 fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let threads = &image.threads[image.header.cores as usize..];
     let component = threads[task].component as usize;
@@ -98,13 +99,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let offset = task as u64 * PAGE;
     let shown = TASK_PAGE + threads[task].place.checked_sub(1).map_or(offset, |place| u64::from(place) * PAGE);
     let mut page = contents(image, bytes, component, shown);
-    let page = match page {
-        [] => TaskPage::default(),
-        _ => match TaskPage::take(&mut page) {
-            Some(page) => page,
-            None => return false,
-        },
-    };
+    let Some(page) = TaskPage::take(&mut page) else { return false };
     let memory = |component: usize, address| image.mapping_at(component, address).map(|mapping| mapping.memory);
     let grants = image.grants_of(component);
     let told = usize::try_from(page.complete).ok().and_then(|number| grants.get(number));
@@ -117,6 +112,7 @@ fn is_right_page(image: &Parsed, bytes: &[u8], task: usize) -> bool {
     let own = |line: u64| line < LINES as u64 && image.components[component].releases & 1 << line != 0;
     right
         && page.index == before
+        && image.cards.get(task).is_some_and(|card| name(label_text(&page.name)) == card.name)
         && page.line.checked_sub(1).is_none_or(own)
         && (page.job, page.charged, page.since, page.release, page.awaited) == (0, 0, 0, 0, 0)
         && (page.missed, page.missed_at) == (0, [0; MISSES])

@@ -5,6 +5,7 @@ use crate::common::{example, image_per_server};
 use tactus_abi::image::WRITABLE;
 use tactus_abi::layout::{CHILD_PAGE, CHILD_PAGES, PAGE, PARENT_PAGE, PARENT_PAGES, TASK_PAGE, TASK_PAGES};
 use tactus_abi::shared::{name_text, TaskPage};
+use tactus_abi::slot::label;
 use tactus_image::{verify, ChildScheduler, Image};
 use tactus_time::TaskId;
 
@@ -53,7 +54,11 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
         let memory = parsed.memories[read.memory as usize];
         let page = &image.bytes[memory.offset as usize..(memory.offset + memory.file_bytes) as usize];
         let words: Vec<u64> = page.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-        let mut expected = vec![0; if grant == 0 { 0 } else { size_of::<TaskPage>() / 8 }];
+        let mut expected = vec![0; size_of::<TaskPage>() / 8];
+        let name = label(&example().tasks[task as usize].name);
+        for (word, bytes) in expected[NAME / 8..].iter_mut().zip(name.chunks(8)) {
+            *word = u64::from_le_bytes(bytes.try_into().unwrap());
+        }
         expected.get_mut(COMPLETE / 8).into_iter().for_each(|word| *word = grant);
         expected.get_mut(INDEX / 8).into_iter().for_each(|word| *word = index);
         assert_eq!(words, expected);
@@ -62,6 +67,7 @@ fn each_scheduler_of_a_components_tasks_is_told_of_the_end_of_its_jobs_by_a_gran
 
 const COMPLETE: usize = std::mem::offset_of!(TaskPage, complete);
 const INDEX: usize = std::mem::offset_of!(TaskPage, index);
+const NAME: usize = std::mem::offset_of!(TaskPage, name);
 
 caught! {
     right();

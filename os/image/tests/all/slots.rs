@@ -133,6 +133,10 @@ caught! {
         assert_eq!(it.bytes[at], 1);
         it.u64(at, 0);
     } => "another scheduler";
+    a_task_that_is_told_another_ones_name_is_caught: |it| {
+        let at = it.contents(GUEST, TASK_PAGE + 4096) + offset_of!(TaskPage, name);
+        it.bytes[at] ^= 1;
+    } => "another scheduler";
     a_thread_in_another_place_of_its_slot_is_caught: |it| { let at = it.thread(2) + 12; assert_eq!(it.bytes[at], 1); it.u32(at, 2) } => "another place of its slot";
     a_thread_with_a_place_in_no_slot_is_caught: |it| { let at = it.thread(1) + 12; assert_eq!(it.bytes[at], 0); it.u32(at, 1) } => "another place of its slot";
     a_restore_from_no_slot_is_caught: |it| {
