@@ -184,3 +184,34 @@ fn a_component_without_a_lock_is_built_offline_with_the_versions_of_tactus_and_k
     let lock = std::fs::read_to_string(folder.path().join("own/Cargo.lock")).expect("a lock");
     assert!(lock.contains("name = \"own\"") && !lock.contains("name = \"clap\""), "{lock}");
 }
+
+#[test]
+fn each_job_knows_its_tasks_whole_name_whatever_the_tasks_order() {
+    let long = "a-name-as-long-as-a-name-may-be";
+    assert_eq!(long.len(), 31);
+    let folder = Scratch::new("names");
+    let work = format!(
+        "#![no_std]\n#![no_main]\nuse tactus_rt::Job;\n\
+         tactus_rt::component! {{ job: work, services: [] }}\n\
+         fn work(job: &Job) {{\n    match job.name() {{\n        {long:?} => assert_eq!(job.index(), 1),\n        \
+         \"first\" => assert_eq!(job.index(), 0),\n        other => panic!(\"a task of the name {{other}}\"),\n    }}\n}}\n"
+    );
+    folder.component("named", "main.rs", &work);
+    let task = |name: &str| {
+        format!(
+            "\n[[task]]\nname = {name:?}\ncomponent = \"named\"\ncore = 0\nperiod = \"10 ms\"\nexecution = \"1 ms\"\n"
+        )
+    };
+    let file = folder.write(
+        "system.toml",
+        &format!(
+            "[system]\nname = \"names\"\ncores = 1\nduration = \"100 ms\"\n\n[policy]\nkind = \"partitioned-edf\"\n\n\
+             [[component]]\nname = \"named\"\ncrate = \"named\"\n{}{}",
+            task("first"),
+            task(long)
+        ),
+    );
+    let said = run(&file);
+    assert_eq!(said.status, 0, "{}{}", said.output, said.errors);
+    assert!(said.output.contains("every promise held"), "{}", said.output);
+}
