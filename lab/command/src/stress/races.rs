@@ -131,8 +131,8 @@ pub const RACES: [Race; 14] = [
     Race {
         name: "sample-read-once",
         file: "crates/sync/src/queue.rs",
-        old: "        if sequence.load(Ordering::Relaxed) != count {\n            return Ok(None);\n        }\n        match read {",
-        new: "        match read {",
+        old: "        if sequence.load(Ordering::Relaxed) != count {\n            return Ok(None);\n        }\n        match (read, behind) {",
+        new: "        match (read, behind) {",
         subject: "channels",
     },
 ];
