@@ -60,7 +60,7 @@ fn what_nothing_raises_on_the_machine_is_refused_there_and_simulated() {
     );
     let said = tactus(["run".as_ref(), sporadic.as_os_str()]);
     assert_eq!(said.status, 2, "{}", said.output);
-    let words = "\"housekeeping\" is sporadic or has jitter, and nothing raises it on the machine";
+    let words = "\"housekeeping\" is sporadic, and nothing raises it on the machine";
     assert!(said.errors.contains(words), "{} {}", said.errors, said.output);
     let run = Finished::simulate(&sporadic, &[]);
     assert_eq!(run.summary.outcome(), "held", "{}", run.said.output);
