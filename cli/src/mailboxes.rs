@@ -48,7 +48,7 @@ pub fn simulated(whole: &Sandboxes, runs: &[Option<(View, Trace)>]) -> bool {
 }
 
 /// A run at an end that was its only one.
-pub fn side(trace: &Trace, began: Duration, duration: Duration) -> MailboxSide<'_> {
+fn side(trace: &Trace, began: Duration, duration: Duration) -> MailboxSide<'_> {
     MailboxSide { trace, began, duration, restarted: false }
 }
 

@@ -18,6 +18,7 @@ use tactus_image::{Image, TURN_INSTRUCTIONS};
 use tactus_model::{Release, Sandboxes, System, SANDBOX_MEMORY};
 use tactus_plan::RunPlan;
 use tactus_time::{Duration, Instant};
+use tactus_trace::Trace;
 
 /// Where the first sandbox's memory begins: above the monitors.
 const FIRST: u64 = 16 << 20;
@@ -99,6 +100,8 @@ pub struct PartRan {
     pub fate: Fate,
     /// What it left, where its kernel ran once and to the end; else why there is nothing to judge.
     pub ran: Result<Ran, String>,
+    /// Of a kernel that was started again and came to its end: the records of its last life.
+    pub last_life: Option<Trace>,
     /// When its first job began to execute, since the monitors began; of its kernel's last life.
     pub first_job: Option<Duration>,
     /// How long a restart of its kernel may take; nothing where it is not started again, or no job has a bound.
@@ -348,6 +351,8 @@ fn left(n: usize, part: &Part<'_>, base: u64, ended: &Ended) -> Result<PartRan, 
     };
     let first_job =
         ran.as_ref().ok().and_then(executes).zip(fate.began).map(|(at, began)| began + at.since(Instant::ZERO));
+    let ended = fate.code.is_some_and(|code| crate::boot::WHOLE_RUN.contains(&code));
+    let last_life = ran.as_ref().ok().filter(|_| ended && fate.restarts > 0).map(|ran| ran.trace.clone());
     let ran = match (fate.is_whole(), &fate.death) {
         // What a kernel has made of its own trace takes nobody else's verdict away.
         (true, _) => ran.map_err(|why| format!("it left no trace that can be read: {why}")),
@@ -358,7 +363,7 @@ fn left(n: usize, part: &Part<'_>, base: u64, ended: &Ended) -> Result<PartRan, 
             None => Err("its kernel did not end its run in time".into()),
         },
     };
-    Ok(PartRan { fate, ran, first_job, restart: None })
+    Ok(PartRan { fate, ran, last_life, first_job, restart: None })
 }
 
 fn death(words: &[u64]) -> String {

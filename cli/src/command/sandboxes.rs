@@ -19,6 +19,7 @@ use tactus_report::{sandboxes_page, SandboxRow};
 use tactus_terminal::lines::{self, brief};
 use tactus_terminal::progress::{self, waiting};
 use tactus_time::Duration;
+use tactus_trace::MailboxSide;
 
 /// Checks, builds, boots, judges and writes the results of all.
 pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
@@ -85,7 +86,7 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
     shown.bar.end();
 
     let (mut held, mut told, mut rows, mut sides) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (((part, PartRan { fate, ran, first_job, restart }), plan), (built, kernel_bytes)) in
+    for (((part, PartRan { fate, ran, last_life, first_job, restart }), plan), (built, kernel_bytes)) in
         parts.iter().zip(ran?).zip(plans.iter().cloned()).zip(&programs)
     {
         let (system, name) = (part.system, part.system.name.as_str());
@@ -100,8 +101,10 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
             caches: false,
         };
         let why = ran.as_ref().err().cloned();
-        let trace = ran.as_ref().ok().filter(|_| !mailboxes.is_empty()).map(|ran| ran.trace.clone());
-        sides.push(trace.zip(fate.began).map(|(trace, began)| (trace, began, system.duration)));
+        let is_last_of_several = last_life.is_some();
+        let trace = last_life.or_else(|| Some(ran.as_ref().ok()?.trace.clone()));
+        let side = trace.filter(|_| !mailboxes.is_empty()).zip(fate.began);
+        sides.push(side.map(|(trace, began)| (trace, began, system.duration, is_last_of_several)));
         let outcome = match ran {
             Ok(ran) => booted.conclude(plan, ran)?,
             Err(why) => not_judged(&plan, &why),
@@ -119,8 +122,13 @@ pub fn run(arguments: &Run, whole: &Sandboxes) -> Result<Outcome, Failure> {
         let exits = fate.exits_in_words();
         rows.push(SandboxRow { name: name.into(), held: outcome == Outcome::Held, not_judged: why, exits });
     }
-    let sides = sides.iter().map(|it| it.as_ref().map(|(trace, began, run)| mailboxes::side(trace, *began, *run)));
-    let sides: Vec<_> = sides.collect();
+    let sides: Vec<_> = sides
+        .iter()
+        .map(|it| {
+            let (trace, began, duration, restarted) = it.as_ref()?;
+            Some(MailboxSide { trace, began: *began, duration: *duration, restarted: *restarted })
+        })
+        .collect();
     let (joined, mail, told_of) = mailboxes::ran(whole, &mailboxes, &sides);
     let kept = joined && held.iter().all(|it| it.1);
     let inter_core = if whole.open { "open" } else { "held" };

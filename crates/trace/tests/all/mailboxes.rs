@@ -147,3 +147,48 @@ fn no_time_is_owed_where_a_task_at_an_end_took_longer_than_it_was_promised() {
     let it = judged(&slow, &[(0, 1, 0)], &[(33, 2, 0)]);
     assert_eq!(it.broken.len(), 1, "{it:?}");
 }
+
+/// A life that begins with this count.
+fn life(task: u16, level: u8, base: u32, jobs: &[(u64, u32, u32)]) -> Trace {
+    let mut trace = run(task, level, jobs);
+    let begin = Record { time: at(0), arg: at(0).as_nanos(), job: base, ticket: 0, ..trace.cores[0][3] };
+    trace.cores[0].insert(0, begin);
+    trace
+}
+
+fn side(trace: &Trace, began: u64, restarted: bool) -> MailboxSide<'_> {
+    MailboxSide { trace, began: units(began), duration: units(200 - began), restarted }
+}
+
+#[test]
+fn a_sender_that_was_started_again_goes_on_with_its_number_and_its_last_life_is_judged() {
+    let from = life(0, 2, 7, &[(0, 8, 0), (20, 9, 0)]);
+    let to = |last: u32| run(1, 2 | TAKES, &[(0, 5, 0), (20, 7, 0), (50, 8, 0), (70, last, 0)]);
+    let judged = |to: &Trace, restarted| judge_mailbox(&view(), side(&from, 140, restarted), side(to, 100, false));
+    let it = judged(&to(9), true);
+    assert_eq!((it.sent, it.taken, it.earlier, it.unjudged, it.broken.len()), (2, 2, true, 0, 0), "{it:?}");
+    assert_eq!(it.from_send, Some(units(10)));
+    // What it did not send is still no message, and one that it sent is still owed.
+    assert!(judged(&to(10), true).broken[0].contains("3 messages were taken, and 2 sent"));
+    assert!(judged(&to(8), true).broken[0].contains("message 9 was not taken"));
+    // Without a restart nobody begins with seven.
+    assert!(judged(&to(9), false).broken[0].contains("while no job of its executed"));
+}
+
+#[test]
+fn a_receiver_that_was_started_again_takes_what_waits_and_owes_time_and_room_from_then_on() {
+    let from = |refused: [u32; 2]| run(0, 2, &[(0, 1, 0), (10, 2, refused[0]), (40, 3, refused[1])]);
+    let judged = |from: &Trace, jobs: &[(u64, u32, u32)]| {
+        let to = life(1, 2 | TAKES, 1, jobs);
+        judge_mailbox(&view(), side(from, 100, false), side(&to, 120, true))
+    };
+    let it = judged(&from([0, 0]), &[(0, 2, 0), (30, 3, 0)]);
+    assert_eq!((it.sent, it.taken, it.unjudged, it.broken.len()), (3, 3, 2, 0), "{it:?}");
+    assert_eq!(it.from_send, Some(units(10)));
+    // Room is owed when it has looked, and order always.
+    assert!(judged(&from([1, 1]), &[(0, 2, 0), (30, 3, 0)]).broken.is_empty());
+    assert!(judged(&from([0, 1]), &[(0, 2, 0), (30, 3, 0)]).broken[0].contains("1 messages found no room"));
+    assert!(judged(&from([0, 0]), &[(0, 2, 1), (30, 3, 1)]).broken[0].contains("1 messages were not whole"));
+    assert!(judged(&from([0, 0]), &[(0, 2, 0), (36, 3, 0)]).broken[0].contains("message 3 was taken 16 ms after"));
+    assert!(judged(&from([0, 0]), &[(0, 2, 0), (30, 4, 0)]).broken[0].contains("4 messages were taken, and 3 sent"));
+}

@@ -3,7 +3,7 @@
 //! at.
 
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tactus_record::{EventKind, Record, Sink as _};
 use tactus_rt::port::ObservedMailbox;
 use tactus_rt::scheduler::TraceRing;
@@ -14,11 +14,17 @@ pub struct Mailbox {
     port: ObservedMailbox,
     /// A sandbox has one core.
     told: [AtomicU64; 2],
+    /// Whether there were messages before this kernel was started, of which the first record tells how many.
+    has_past: AtomicBool,
 }
 
-/// All ends. What was sent or taken before a restart of the kernel is nobody's business now.
+/// All ends. Their counts go on from one life of the kernel to the next.
 pub fn mailboxes() -> Vec<Mailbox> {
-    ObservedMailbox::all().map(|port| Mailbox { port, told: port.counts().map(AtomicU64::new) }).collect()
+    let end = |port: ObservedMailbox| {
+        let counts = port.counts();
+        Mailbox { port, told: counts.map(AtomicU64::new), has_past: AtomicBool::new(counts != [0, 0]) }
+    };
+    ObservedMailbox::all().map(end).collect()
 }
 
 /// Records what has changed since the last time. `decided`: the time that the decision was given; `now` is later.
@@ -27,7 +33,7 @@ pub fn mailboxes() -> Vec<Mailbox> {
 pub fn tell(mailboxes: &[Mailbox], (ring, core): (&mut TraceRing, u8), decided: Instant, now: Instant) {
     for it in mailboxes {
         let counts = it.port.counts();
-        let mut has_changed = false;
+        let mut has_changed = it.has_past.swap(false, Ordering::Relaxed);
         for (told, count) in it.told.iter().zip(counts) {
             has_changed |= told.swap(count, Ordering::Relaxed) != count;
         }

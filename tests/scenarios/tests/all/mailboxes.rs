@@ -192,3 +192,49 @@ fn a_kernel_that_lies_in_any_way_at_any_time_moves_nobody_and_nothing_is_held_fo
     }
     println!("{count} runs: the other's records differ by {most} at most");
 }
+
+/// The kernel of this sandbox dies: both mailboxes are judged all the same, nothing is lost or out of order, and all is in time that is owed. How many
+/// messages were judged.
+fn outlive_a_kernel(system: &Path, sandbox: &str, at: u64) -> u64 {
+    let ran = Ran::of(system, "100 ms", &[("TACTUS_DESTROYED", format!("{sandbox}=1@{at}").into())]);
+    assert_eq!((ran.status, &ran.sandbox(sandbox)["restarts"]), (Some(1), &1.into()), "{at}: {}", ran.output);
+    let other = if sandbox == "rich" { "critical" } else { "rich" };
+    assert_eq!(ran.sandbox(other)["held"], true, "{at}: {}", ran.output);
+    let all = ran.all["mailboxes"].as_array().expect("mailboxes");
+    let judged = all.iter().map(|it| {
+        assert_eq!(
+            (&it["judged"], &it["held"], &it["unsound"]),
+            (&true.into(), &true.into(), &0.into()),
+            "{at}: {it:#}"
+        );
+        let number = |key: &str| it[key].as_u64().expect("a number");
+        number("sent") - number("unjudged")
+    });
+    judged.sum()
+}
+
+#[test]
+fn messages_outlive_a_kernel_and_are_judged_when_it_has_come_back() {
+    let scratch = Scratch::new("outlive");
+    let judged = outlive_a_kernel(&scratch.write("open.toml", &example()), "rich", 12_345_678);
+    assert!(judged >= 12, "{judged}");
+}
+
+/// Either kernel is killed at drawn instants, as many as `TACTUS_KILLS` says.
+#[test]
+#[ignore = "40 runs of the machine"]
+fn messages_outlive_either_kernel_whenever_it_dies() {
+    let kills = std::env::var("TACTUS_KILLS").ok().and_then(|it| it.parse().ok()).unwrap_or(40_u64);
+    let scratch = Scratch::new("outlive");
+    let text = example().replacen("name = \"critical\"\n", "name = \"critical\"\nrestarts = 3\n", 1);
+    let system = scratch.write("open.toml", &text);
+    let (mut drawn, mut judged) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    for n in 0..kills {
+        // Xorshift.
+        drawn ^= drawn << 13;
+        drawn ^= drawn >> 7;
+        drawn ^= drawn << 17;
+        judged += outlive_a_kernel(&system, ["rich", "critical"][n as usize % 2], drawn % 60_000_000);
+    }
+    println!("{kills} kills: {judged} messages judged");
+}
