@@ -223,7 +223,7 @@ mod tests {
         assert!(pace.holds_at(0, begin), "the third has not begun");
         pace.reached(2, millis(1));
         assert!(!pace.holds_at(0, later(1)), "20 ms more than the last one's");
-        // All are there, and may be a millisecond further with each that passes; what has passed while one was far behind is not made up for.
+        // All are there, and may be a millisecond further with each that passes; the time that passed while one was far behind is lost.
         (0..3).for_each(|n| pace.reached(n, millis(30)));
         assert!(pace.holds_at(0, later(5)) && !pace.holds_at(0, later(10)));
         pace.reached(0, millis(51));

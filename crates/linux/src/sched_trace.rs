@@ -1,6 +1,6 @@
 //! LITMUS^RT's `sched_trace`: records of 24 bytes, a file for each processor (`include/litmus/sched_trace.h` of LITMUS^RT).
 //!
-//! Its records name jobs, so that a thread that is late is told apart as well as one that says where its jobs begin.
+//! Its records name jobs, so that a thread that is late is judged as well as one that says where its jobs begin.
 
 use crate::recording::{EventKind, Keep, PrevState, Recording, Thread};
 use std::collections::HashMap;

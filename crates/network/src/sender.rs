@@ -100,7 +100,7 @@ pub struct SendQueue {
 }
 
 impl SendQueue {
-    /// With room for this number of frames of at most so many bytes.
+    /// With room for `frames` frames, each of at most `longest` bytes.
     pub fn new(frames: usize, longest: usize) -> SendQueue {
         // One more place, for the frame that comes while all others wait.
         let places = frames + 1;

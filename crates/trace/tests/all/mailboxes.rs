@@ -90,7 +90,7 @@ fn none_is_taken_that_was_not_sent_or_before_its_job_began() {
 #[test]
 fn a_message_that_a_kernel_forged_is_not_held_and_its_sandbox_is_named() {
     let source = "rich's map: ";
-    // More than the file lets a job send; and at once so many that nobody would keep them.
+    // More than the file lets a job send; and at once more than anybody would keep.
     let three = judged(&view(), &[(0, 3, 0), (20, 4, 0)], &[(10, 3, 0)]);
     assert_eq!((three.sent, three.broken.len()), (0, 1), "{three:?}");
     assert!(three.broken[0].starts_with(source) && three.broken[0].contains("a job sent 3 messages"), "{three:?}");

@@ -34,12 +34,12 @@ impl Page {
     }
 
     fn get(&self, at: usize) -> u64 {
-        // SAFETY: none is needed: all below 4 GiB is mapped there, and the processor must hold back what is not this kernel's.
+        // SAFETY: all below 4 GiB is mapped there. What it harms of this kernel is what the test asks for, and the processor holds back the rest.
         unsafe { self.memory.add(at).read_volatile() }
     }
 
     fn put(&self, at: usize, value: u64) {
-        // SAFETY: none, again.
+        // SAFETY: as above.
         unsafe { self.memory.add(at).write_volatile(value) }
     }
 
@@ -125,7 +125,7 @@ pub fn forge(told: u64, drawn: &mut Drawn) {
             page.garbage(drawn);
             for core in 0..4_u64 {
                 let low = drawn.next() & 0xff | 0x4000 | (drawn.next() & 3) << 18;
-                // SAFETY: none, again: the monitor must hold it back.
+                // SAFETY: a command that this kernel may not give: the monitor takes it, and the test looks whether it does.
                 unsafe { write_msr(0x830, core << 32 | low) }
             }
         }
